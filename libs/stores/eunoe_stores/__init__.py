@@ -1,0 +1,1 @@
+"""Store ports and adapters: blobs, vectors, graph, catalogue. The tenant is the first argument of every port."""

@@ -1,0 +1,285 @@
+"""The Catalogue port: the system of record. Parts first, the whole at the end; a service asks only for the parts it needs.
+
+Writes are compare-and-set and idempotent; time comes in as `now`, so that the adapter has no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from eunoe_contracts.content import Entity, Kind, Memory, Metadata, Unit
+from eunoe_contracts.stages import ClaimOutcome, Stage
+
+from eunoe_stores.catalogue.rows import (
+    Accepted,
+    AcceptPlan,
+    ContainerRow,
+    DeadLetterQuery,
+    DeadLetterRow,
+    DocumentQuery,
+    DocumentRow,
+    End,
+    Erasure,
+    MemoryRow,
+    NewDocument,
+    OpenDocument,
+    OrphanedMemory,
+    Page,
+    Reopened,
+    TokenRow,
+)
+
+
+class DocumentCatalogue(Protocol):
+    """Documents: acceptance, status, lists."""
+
+    async def plan_accept(self, tenant: str, new: NewDocument, *, reprocess: bool = False) -> AcceptPlan:
+        """What `accept` would do now. Raises `IdempotencyConflict` when the id exists with another fingerprint."""
+        ...
+
+    async def accept(self, tenant: str, new: NewDocument, *, plan: AcceptPlan, queue_limit: int, now: datetime) -> Accepted:
+        """Commit the plan durably (FULL sync). Raises `StaleGeneration` when the state moved since the plan (plan again),
+        `QueueFull` when that many documents are open. A deduplicated post merges tags and metadata. Accepting a generation
+        fences all older ones and starts its ledger."""
+        ...
+
+    async def mark_published(self, tenant: str, document: UUID, generation: int) -> None:
+        """The first event is on the log."""
+        ...
+
+    async def document(self, tenant: str, document: UUID) -> DocumentRow | None:
+        """The current generation with its ledger; None when unknown or erased."""
+        ...
+
+    async def documents_by_id(self, tenant: str, documents: Sequence[UUID]) -> Mapping[UUID, DocumentRow]:
+        """Those that exist and are not erased; without ledgers."""
+        ...
+
+    async def documents_by_title(self, tenant: str, container: str, titles: Sequence[str]) -> Mapping[str, UUID]:
+        """Open or done documents of the container whose title (name without extension, or metadata title; normalised) matches."""
+        ...
+
+    async def list_documents(self, tenant: str, query: DocumentQuery, page: Page) -> tuple[Sequence[DocumentRow], int]:
+        """Newest first, and the true total."""
+        ...
+
+    async def older_versions(self, tenant: str, document: UUID) -> Sequence[UUID]:
+        """Documents of the same container and custom_id that were accepted before this one and are not erased."""
+        ...
+
+    async def open_documents(self, *, not_updated_since: datetime, limit: int) -> Sequence[OpenDocument]:
+        """Documents of all tenants without an end and without progress since then, oldest first (for the sweeper)."""
+        ...
+
+    async def count_open(self) -> int:
+        """Open documents of all tenants."""
+        ...
+
+    async def set_end(self, tenant: str, document: UUID, generation: int, end: End, *, now: datetime) -> bool:
+        """Set the end when the document is open in that generation; an upgrade of `degraded` on a done one is allowed too.
+        True when this call changed it. A failed or cancelled end fences the generation."""
+        ...
+
+    async def add_warnings(self, tenant: str, document: UUID, generation: int, warnings: Sequence[str]) -> None:
+        """Append those not there yet."""
+        ...
+
+    def watch(self, tenant: str, document: UUID, *, since: int) -> AsyncIterator[DocumentRow]:
+        """The document whenever its revision is above `since`, until it has ended; raises `DocumentNotFound` when it is erased."""
+        ...
+
+
+class LedgerCatalogue(Protocol):
+    """Stage ledger; `eunoe_stream.ledger.StageLedger` is its structural twin for the runner (same methods)."""
+
+    async def may_write(self, tenant: str, document: UUID, generation: int) -> bool:
+        """The fence: false when a newer generation was accepted, or the document is erased, cancelled, failed or unknown."""
+        ...
+
+    async def release_claims(self, *, now: datetime) -> int:
+        """At the start of a single-process server: running rows go back to waiting; returns how many."""
+        ...
+
+    async def stage_outcomes(self, tenant: str, document: UUID, generation: int) -> Mapping[Stage, ClaimOutcome]:
+        """Ended stages only (finished or exhausted)."""
+        ...
+
+
+class UnitCatalogue(Protocol):
+    """Passages, sections and roots."""
+
+    async def put_units(self, tenant: str, document: UUID, generation: int, units: Sequence[Unit], *, title: str, now: datetime) -> bool:
+        """Replace the generation's units and store the document's title; false (and nothing written) when fenced."""
+        ...
+
+    async def units(self, tenant: str, document: UUID, generation: int, *, kinds: frozenset[Kind] = frozenset()) -> Sequence[Unit]:
+        """In order of ordinal, roots first, then sections, then passages."""
+        ...
+
+    async def units_by_id(self, tenant: str, ids: Sequence[UUID]) -> Mapping[UUID, Unit]:
+        """By public id; the newest readable generation of each, erased documents left out."""
+        ...
+
+    async def latest_generation_with_units(self, tenant: str, document: UUID) -> int:
+        """The generation readers should see: the current one once it has units, else the newest older one; 0 for none."""
+        ...
+
+    async def delete_units(self, tenant: str, document: UUID, *, through_generation: int) -> int:
+        """Remove units of that and older generations; returns how many."""
+        ...
+
+    async def last_turn(self, tenant: str, container: str, session: str, *, before: int) -> Unit | None:
+        """The passage of the nearest earlier turn (`metadata.position` < before) of a session; None when there is none yet."""
+        ...
+
+
+class MemoryCatalogue(Protocol):
+    """Extracted memories and entities."""
+
+    async def put_memories(self, tenant: str, document: UUID, generation: int, memories: Sequence[Memory], *, now: datetime) -> Sequence[MemoryRow]:
+        """Insert or add a source; the document's sources of this generation become exactly these. Empty when fenced."""
+        ...
+
+    async def memories(self, tenant: str, ids: Sequence[UUID]) -> Mapping[UUID, MemoryRow]:
+        """Those that exist and have a source."""
+        ...
+
+    async def memories_of(self, tenant: str, document: UUID, generation: int) -> Sequence[tuple[MemoryRow, UUID, tuple[Entity, ...]]]:
+        """Memories that the generation is a source of, with the passage each rests on and its entities."""
+        ...
+
+    async def list_memories(
+        self, tenant: str, *, container: str, document: UUID | None, kinds: frozenset[Kind], page: Page
+    ) -> tuple[Sequence[MemoryRow], int]:
+        """Newest first, and the true total."""
+        ...
+
+    async def update_memory(
+        self,
+        tenant: str,
+        memory: UUID,
+        *,
+        metadata: Metadata | None = None,
+        tags: tuple[str, ...] | None = None,
+        is_latest: bool | None = None,
+        confidence: float | None = None,
+        superseded_by: UUID | None = None,
+        now: datetime,
+    ) -> MemoryRow:
+        """Change what is given. Raises `MemoryNotFound`."""
+        ...
+
+    async def delete_memory(self, tenant: str, memory: UUID) -> OrphanedMemory | None:
+        """Remove a memory and its sources; None when it was not there."""
+        ...
+
+    async def drop_sources(self, tenant: str, document: UUID, *, through_generation: int) -> Sequence[OrphanedMemory]:
+        """Remove the document as a source (that and older generations); memories left without sources go and are returned."""
+        ...
+
+
+class ContainerCatalogue(Protocol):
+    """Containers."""
+
+    async def containers(self, tenant: str, *, prefix: str, page: Page) -> tuple[Sequence[ContainerRow], int]:
+        """By name, and the true total. Counts are of live rows."""
+        ...
+
+    async def documents_in(self, tenant: str, container: str) -> Sequence[UUID]:
+        """All documents of exactly that container that are not erased."""
+        ...
+
+    async def stats(self, tenant: str) -> Mapping[str, Mapping[str, int]]:
+        """`documents{total, <status>...}`, `memories{total, embedded, <kind>...}`, `containers{total}`, `dead_letters{total}`."""
+        ...
+
+
+class ErasureCatalogue(Protocol):
+    """The erasure fence and its proof."""
+
+    async def erase(self, tenant: str, document: UUID, *, now: datetime) -> Erasure | None:
+        """Fence (document, generation <= current), blank every content field of the row, drop its dead letters' messages;
+        None when unknown or already erased."""
+        ...
+
+    async def cancel(self, tenant: str, document: UUID, *, now: datetime) -> DocumentRow | None:
+        """End an open document as cancelled; None when it is not open."""
+        ...
+
+    async def pending_erasures(self, *, requested_before: datetime, limit: int) -> Sequence[Erasure]:
+        """Erasures of all tenants without a proof."""
+        ...
+
+    async def prove_erasure(self, tenant: str, document: UUID, generation: int, *, now: datetime) -> None:
+        """Every sink was seen empty after the longest deadline."""
+        ...
+
+    async def drop_through(self, tenant: str, document: UUID, *, through_generation: int) -> None:
+        """Remove ledger rows of those generations (content rows go by `delete_units` and `drop_sources`)."""
+        ...
+
+
+class DeadLetterCatalogue(Protocol):
+    """Dead letters and replay."""
+
+    async def dead_letters(self, tenant: str | None, query: DeadLetterQuery, page: Page) -> tuple[Sequence[DeadLetterRow], int]:
+        """Newest first; tenant None is the local operator's view of all."""
+        ...
+
+    async def reopen(self, tenant: str, dead_letter: UUID, *, now: datetime) -> Reopened | None:
+        """Put the exhausted stage back to waiting, the document back to open, and mark the letter replayed. None when it was
+        replayed already. Raises `DeadLetterNotFound`, `StaleGeneration` when a newer generation exists or it was erased."""
+        ...
+
+
+class TokenCatalogue(Protocol):
+    """API tokens."""
+
+    async def add_token(self, token: TokenRow, *, secret_hash: str) -> None:
+        """Store a new token."""
+        ...
+
+    async def token_by_hash(self, secret_hash: str) -> TokenRow | None:
+        """The token with that hash, also expired or revoked ones."""
+        ...
+
+    async def tokens(self, tenant: str | None) -> Sequence[TokenRow]:
+        """Newest first."""
+        ...
+
+    async def revoke_token(self, tenant: str | None, token_id: str, *, now: datetime) -> TokenRow:
+        """Raises `TokenNotFound`. Revoking twice keeps the first time."""
+        ...
+
+    async def touch_token(self, token_id: str, *, now: datetime) -> None:
+        """Remember the last use (may be coarse)."""
+        ...
+
+
+class Catalogue(
+    DocumentCatalogue,
+    LedgerCatalogue,
+    UnitCatalogue,
+    MemoryCatalogue,
+    ContainerCatalogue,
+    ErasureCatalogue,
+    DeadLetterCatalogue,
+    TokenCatalogue,
+    Protocol,
+):
+    """All of it, plus process-wide notes."""
+
+    async def put_note(self, name: str, value: str) -> None:
+        """Store a small named value (capabilities, schema facts)."""
+        ...
+
+    async def note(self, name: str) -> str | None:
+        """Read it."""
+        ...
+
+    async def close(self) -> None:
+        """Release resources. May be called twice."""
+        ...

@@ -1,0 +1,251 @@
+"""Rows of the catalogue as immutable values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from eunoe_contracts.content import Metadata
+from eunoe_contracts.stages import DocumentStatus, Stage, StageState
+from eunoe_contracts.tenancy import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """What the gateway wants to accept. `fingerprint` is the hash of everything that must be equal under one idempotency key."""
+
+    id: UUID
+    container: str
+    content_type: str
+    media_type: str
+    name: str
+    size: int
+    sha256: str
+    blob: str
+    fingerprint: str
+    metadata: Metadata = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    custom_id: str = ""
+    event_time: datetime | None = None
+    source_url: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class AcceptAction(StrEnum):
+    """What accepting would do: a first generation, a further one, or nothing new."""
+
+    CREATE = "create"
+    REACCEPT = "reaccept"
+    DEDUPLICATE = "deduplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptPlan:
+    """Read-only answer: the action and the generation the blob belongs to."""
+
+    action: AcceptAction
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class StageRow:
+    """State of one stage of the current generation."""
+
+    stage: Stage
+    state: StageState
+    attempts: int = 0
+    code: str = ""
+    message: str = ""
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document with its ledger. `revision` grows with every change; `sequence` is the order of acceptance."""
+
+    id: UUID
+    tenant: str
+    generation: int
+    container: str
+    content_type: str
+    media_type: str
+    name: str
+    custom_id: str
+    size: int
+    sha256: str
+    blob: str
+    metadata: Metadata
+    tags: tuple[str, ...]
+    event_time: datetime | None
+    source_url: str
+    warnings: tuple[str, ...]
+    status: DocumentStatus
+    error_code: str
+    error_message: str
+    degraded: tuple[str, ...]
+    counts: Mapping[str, int]
+    revision: int
+    sequence: int
+    published: bool
+    created_at: datetime
+    updated_at: datetime
+    stages: Mapping[Stage, StageRow] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Result of an accept. `updated` names the fields that a deduplicated post merged in."""
+
+    document: DocumentRow
+    action: AcceptAction
+    updated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentQuery:
+    """Conditions of a list; empty means none. Erased documents are never listed."""
+
+    container: str = ""
+    status: str = ""
+    custom_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDocument:
+    """A document without an end, as the sweeper sees it."""
+
+    tenant: str
+    document: UUID
+    generation: int
+    published: bool
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a generation ended."""
+
+    status: DocumentStatus
+    code: str = ""
+    message: str = ""
+    degraded: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """A memory with its state. `epoch` makes the row key: it grows when the sources go from none to one."""
+
+    id: UUID
+    container: str
+    kind: str
+    text: str
+    epoch: int
+    confidence: float
+    tags: tuple[str, ...]
+    metadata: Metadata
+    is_latest: bool
+    superseded_by: UUID | None
+    event_time: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    sources: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OrphanedMemory:
+    """A memory that lost its last source; its projection rows of that epoch must go."""
+
+    id: UUID
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerRow:
+    """A container; containers exist by having documents."""
+
+    name: str
+    memory_count: int
+    document_count: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterRow:
+    """A record that was given up."""
+
+    id: UUID
+    tenant: str
+    document: UUID | None
+    generation: int
+    container: str
+    document_name: str
+    stage: str
+    code: str
+    message: str
+    attempts: int
+    replays: int
+    first_failed_at: datetime
+    last_failed_at: datetime
+    replayed_at: datetime | None
+    trace: str
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterQuery:
+    """Conditions; empty means none."""
+
+    id: UUID | None = None
+    code: str = ""
+    document: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    include_replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """A stage put back to work by a replay; its input event is to be published again with `salt`."""
+
+    tenant: str
+    document: UUID
+    generation: int
+    stage: Stage
+    salt: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """An API token; only the hash of its secret is stored."""
+
+    id: str
+    tenant: str
+    name: str
+    scopes: frozenset[Scope]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """A requested erasure; `completed_at` is the proof that every sink was seen empty."""
+
+    tenant: str
+    document: UUID
+    generation: int
+    requested_at: datetime
+    completed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A window of a list."""
+
+    limit: int = 50
+    offset: int = 0

@@ -1,0 +1,164 @@
+"""The VectorIndex port: idempotent upsert by deterministic key, filters inside the index, one query per arm, raw scores.
+
+Tokens come ready-made from `eunoe_stores.analyser`, so that every adapter finds the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from eunoe_contracts.content import Kind, Scalar
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """One searchable text. `key` is `identity.row_key(public_id, generation)`; `parent` is what its neighbours share: the
+    session of a conversation turn, else the section, else the root. `position` orders rows within the parent."""
+
+    key: UUID
+    public_id: UUID
+    document: UUID
+    generation: int
+    container: str
+    kind: Kind
+    body: str
+    context: str
+    vector: NDArray[np.float32] | None
+    parent: UUID
+    position: int
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    attributes: Mapping[str, Scalar] = field(default_factory=dict)
+    event_time: datetime | None = None
+    created_at: datetime | None = None
+    is_latest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFilter:
+    """What a row must satisfy. None or empty means no condition; all conditions must hold.
+
+    A container ending in `*` matches the prefix before it; others match exactly (inheritance is expanded by the caller).
+    """
+
+    containers: tuple[str, ...] = ()
+    kinds: frozenset[Kind] = frozenset()
+    documents: frozenset[UUID] = frozenset()
+    tags_any: frozenset[str] = frozenset()
+    tags_all: frozenset[str] = frozenset()
+    attributes: Mapping[str, Scalar] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    latest_only: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A row and the raw score of one arm; higher is better."""
+
+    key: UUID
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class RowRef:
+    """What fusion needs to know of a row without reading its text."""
+
+    key: UUID
+    public_id: UUID
+    document: UUID
+    generation: int
+    container: str
+    kind: Kind
+    parent: UUID
+    position: int
+
+
+class VectorIndex(Protocol):
+    """Vectors and BM25 over passages, roots and memories."""
+
+    async def upsert(self, tenant: str, rows: Sequence[IndexRow]) -> None:
+        """Insert or replace by key; all of them or an error. Raises `ModelMismatch` for a vector of another dimension."""
+        ...
+
+    async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
+        """Remove the document's structure rows of that and older generations; returns how many."""
+        ...
+
+    async def delete_rows(self, tenant: str, keys: Sequence[UUID]) -> int:
+        """Remove rows by key; returns how many were there."""
+        ...
+
+    async def set_latest(self, tenant: str, keys: Sequence[UUID], *, is_latest: bool) -> None:
+        """Mark rows as superseded or not."""
+        ...
+
+    async def dense(self, tenant: str, vector: NDArray[np.float32], where: IndexFilter, limit: int) -> Sequence[Scored]:
+        """Exact or approximate nearest rows; the score is the cosine. Rows without a vector are left out."""
+        ...
+
+    async def bm25_body(self, tenant: str, tokens: Sequence[str], where: IndexFilter, limit: int) -> Sequence[Scored]:
+        """BM25 (k1 1.2, b .75, idf ln(1 + (N-n+.5)/(n+.5)), statistics per tenant) on the body."""
+        ...
+
+    async def bm25_context(self, tenant: str, tokens: Sequence[str], where: IndexFilter, limit: int) -> Sequence[Scored]:
+        """The same on the contextual text."""
+        ...
+
+    async def bm25_parent(self, tenant: str, tokens: Sequence[str], where: IndexFilter, limit: int) -> Mapping[UUID, float]:
+        """BM25 over parents, a parent being the body tokens of its rows together; score by parent id."""
+        ...
+
+    async def cosines(self, tenant: str, vector: NDArray[np.float32], keys: Sequence[UUID]) -> Mapping[UUID, float]:
+        """Cosine of given rows (those that have a vector)."""
+        ...
+
+    async def coverage(self, tenant: str, tokens: Sequence[str], keys: Sequence[UUID]) -> Mapping[UUID, float]:
+        """Share of the query's idf weight that each row's contextual text contains, 0 to 1 (unknown tokens count fully)."""
+        ...
+
+    async def refs(self, tenant: str, keys: Sequence[UUID]) -> Mapping[UUID, RowRef]:
+        """References of the rows that exist."""
+        ...
+
+    async def rows_of_parent(self, tenant: str, parent: UUID) -> Sequence[RowRef]:
+        """Rows that share a parent, by position."""
+        ...
+
+    async def keys_of(self, tenant: str, public_ids: Sequence[UUID]) -> Mapping[UUID, tuple[UUID, ...]]:
+        """Row keys by public id (usually one; two while a new generation is being indexed)."""
+        ...
+
+    async def missing(self, tenant: str, keys: Sequence[UUID], *, with_vectors: bool) -> Sequence[UUID]:
+        """Read-back: keys that a query would not find. With vectors, one sampled row is searched by its own vector."""
+        ...
+
+    async def count(self, tenant: str, *, document: UUID | None = None) -> int:
+        """Number of rows."""
+        ...
+
+    async def documents(self, tenant: str) -> Sequence[tuple[UUID, int]]:
+        """(document, generation) pairs that have structure rows, for audits."""
+        ...
+
+    async def bound_model(self) -> str | None:
+        """Model id stored with the index; None before the first `bind_model`."""
+        ...
+
+    async def bind_model(self, model_id: str, dimensions: int) -> None:
+        """Store the model id, or raise `ModelMismatch` when another one is stored and rows have vectors."""
+        ...
+
+    async def flush(self) -> None:
+        """Return when everything accepted so far is durable and searchable."""
+        ...
+
+    async def close(self) -> None:
+        """Release resources. May be called twice."""
+        ...

@@ -1,0 +1,1 @@
+"""The Log port, its adapters, and the runner that drives every handler."""
