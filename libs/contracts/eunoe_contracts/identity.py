@@ -13,6 +13,7 @@ from uuid import UUID, uuid5
 
 NAMESPACE = UUID("6c3bd2f5-6d0f-5d7a-9d43-5f0f0c3e1a55")
 SEGMENTER_VERSION = "1"
+CLOSING = ".! \u3002\uff01"
 
 
 def _derived(*parts: str) -> UUID:
@@ -52,7 +53,7 @@ def session_id(tenant: str, container: str, session: str) -> UUID:
 
 def normalised_statement(text: str) -> str:
     """NFKC, case-folded, white space collapsed, closing punctuation dropped: what makes two statements the same."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!。！ ")
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(CLOSING)
 
 
 def memory_id(tenant: str, container: str, kind: str, statement: str) -> UUID:

@@ -43,7 +43,8 @@ class DocumentCatalogue(Protocol):
     async def accept(self, tenant: str, new: NewDocument, *, plan: AcceptPlan, queue_limit: int, now: datetime) -> Accepted:
         """Commit the plan durably (FULL sync). Raises `StaleGeneration` when the state moved since the plan (plan again),
         `QueueFull` when that many documents are open. A deduplicated post merges tags and metadata. Accepting a generation
-        fences all older ones and starts its ledger."""
+        fences all older ones and starts its ledger.
+        """
         ...
 
     async def mark_published(self, tenant: str, document: UUID, generation: int) -> None:
@@ -80,7 +81,8 @@ class DocumentCatalogue(Protocol):
 
     async def set_end(self, tenant: str, document: UUID, generation: int, end: End, *, now: datetime) -> bool:
         """Set the end when the document is open in that generation; an upgrade of `degraded` on a done one is allowed too.
-        True when this call changed it. A failed or cancelled end fences the generation."""
+        True when this call changed it. A failed or cancelled end fences the generation.
+        """
         ...
 
     async def add_warnings(self, tenant: str, document: UUID, generation: int, warnings: Sequence[str]) -> None:
@@ -139,7 +141,9 @@ class UnitCatalogue(Protocol):
 class MemoryCatalogue(Protocol):
     """Extracted memories and entities."""
 
-    async def put_memories(self, tenant: str, document: UUID, generation: int, memories: Sequence[Memory], *, now: datetime) -> Sequence[MemoryRow]:
+    async def put_memories(
+        self, tenant: str, document: UUID, generation: int, memories: Sequence[Memory], *, now: datetime
+    ) -> Sequence[MemoryRow]:
         """Insert or add a source; the document's sources of this generation become exactly these. Empty when fenced."""
         ...
 
@@ -202,7 +206,8 @@ class ErasureCatalogue(Protocol):
 
     async def erase(self, tenant: str, document: UUID, *, now: datetime) -> Erasure | None:
         """Fence (document, generation <= current), blank every content field of the row, drop its dead letters' messages;
-        None when unknown or already erased."""
+        None when unknown or already erased.
+        """
         ...
 
     async def cancel(self, tenant: str, document: UUID, *, now: datetime) -> DocumentRow | None:
@@ -231,7 +236,8 @@ class DeadLetterCatalogue(Protocol):
 
     async def reopen(self, tenant: str, dead_letter: UUID, *, now: datetime) -> Reopened | None:
         """Put the exhausted stage back to waiting, the document back to open, and mark the letter replayed. None when it was
-        replayed already. Raises `DeadLetterNotFound`, `StaleGeneration` when a newer generation exists or it was erased."""
+        replayed already. Raises `DeadLetterNotFound`, `StaleGeneration` when a newer generation exists or it was erased.
+        """
         ...
 
 

@@ -99,14 +99,17 @@ class GraphStore(Protocol):
         containers: tuple[str, ...] = (),
     ) -> Mapping[UUID, int]:
         """Keys within `depth` steps and their distance; a node with more than `fan_out` neighbours is not passed through.
-        Nodes outside the allowed containers (as in `IndexFilter`) are left out before anything is counted."""
+        Nodes outside the allowed containers (as in `IndexFilter`) are left out before anything is counted.
+        """
         ...
 
     async def in_degree(self, tenant: str, keys: Sequence[UUID], kind: EdgeKind) -> Mapping[UUID, int]:
         """Number of edges of a kind that point at each key."""
         ...
 
-    async def by_name(self, tenant: str, names: Sequence[str], *, kinds: frozenset[NodeKind], containers: tuple[str, ...]) -> Sequence[Node]:
+    async def by_name(
+        self, tenant: str, names: Sequence[str], *, kinds: frozenset[NodeKind], containers: tuple[str, ...]
+    ) -> Sequence[Node]:
         """Nodes whose normalised name (`identity.normalised_statement`) is one of these; exact containers, none means all."""
         ...
 

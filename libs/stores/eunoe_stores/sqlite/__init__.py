@@ -1,0 +1,1 @@
+"""SQLite shared by the embedded adapters."""

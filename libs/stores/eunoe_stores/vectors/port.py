@@ -11,15 +11,16 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from eunoe_contracts.content import Kind, Scalar
 import numpy as np
+from eunoe_contracts.content import Kind, Scalar
 from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
     """One searchable text. `key` is `identity.row_key(public_id, generation)`; `parent` is what its neighbours share: the
-    session of a conversation turn, else the section, else the root. `position` orders rows within the parent."""
+    session of a conversation turn, else the section, else the root. `position` orders rows within the parent.
+    """
 
     key: UUID
     public_id: UUID
