@@ -1,0 +1,1 @@
+"""Gateway: the doors, acceptance, ends of documents, erasure."""
