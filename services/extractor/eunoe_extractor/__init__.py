@@ -1,0 +1,1 @@
+"""The extractor: bytes of a document to blocks, blocks to passages."""

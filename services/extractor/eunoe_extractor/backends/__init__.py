@@ -1,0 +1,1 @@
+"""One file per format: how its bytes become a `ParsedDocument`. They run inside a worker process only."""
