@@ -1,0 +1,74 @@
+# eunoe: every target installs what it needs. `make help` lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+MEMBERS := $(wildcard libs/*) $(wildcard services/*) standalone
+READY := $(VENV)/.ready
+export UV_PYTHON_DOWNLOADS := never
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test quick check format protos lock samples docs wheel wheel-test test-faults test-wheel bench clean models
+
+help: ## print this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(READY): requirements.lock tools/install.sh $(wildcard libs/*/pyproject.toml services/*/pyproject.toml standalone/pyproject.toml)
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash tools/install.sh $(MEMBERS)
+	@touch $(READY)
+
+setup: $(READY) models ## install everything into .venv and fetch the default model
+
+models: $(READY)
+	@$(BIN)/eunoe models pull minilm
+
+demo: setup ## ingest the sample files, ask three questions, print the answers and their sources
+	@$(BIN)/eunoe demo --data-dir .demo
+
+test: setup ## the tests (all but faults and wheel)
+	$(BIN)/pytest tests --ignore=tests/faults
+
+quick: $(READY) ## the fast tests only
+	$(BIN)/pytest tests --ignore=tests/faults -m "not slow"
+
+test-faults: setup ## kill -9 during ingest and other fault tests
+	$(BIN)/pytest tests/faults
+
+check: $(READY) ## lint, types, import rules, protos
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy libs services standalone
+	$(BIN)/lint-imports
+	$(BIN)/python tools/gen_protos.py --check
+	cd protos && ../$(BIN)/buf lint
+	$(BIN)/python tools/check_breaking.py
+
+format: $(READY) ## format and fix what can be fixed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+protos: $(READY) ## generate eunoe.v1 from protos/
+	$(BIN)/python tools/gen_protos.py
+
+docs: $(READY) ## generate docs/reference from the code
+	$(BIN)/python tools/gen_reference.py
+
+samples: $(READY) ## make the sample files of the demo again
+	$(BIN)/python tools/make_samples.py
+
+lock: $(READY) ## resolve the dependencies again (versions and hashes, no addresses)
+	$(BIN)/uv lock --upgrade
+	$(BIN)/uv export -q --all-packages --all-groups --no-emit-workspace --no-annotate --no-header --format requirements-txt -o requirements.lock
+
+wheel: $(READY) ## build the distribution into dist/
+	$(BIN)/python -m build --no-isolation --wheel --outdir dist standalone
+
+wheel-test: setup wheel ## install the wheel into an empty environment and run the demo there
+	$(BIN)/python tools/wheel_test.py
+
+bench: setup ## measure (see bench/README.md)
+	$(BIN)/python bench/embedder_rate.py
+
+clean: ## remove everything that can be made again
+	rm -rf $(VENV) dist build .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache uv.lock
