@@ -1,0 +1,84 @@
+"""Connections to one SQLite file, set up the same way everywhere.
+
+Transactions are ours: pysqlite starts none (`isolation_level=None`), SQLAlchemy's begin sends the BEGIN that is asked for.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.pool import NullPool
+
+Synchronous = Literal["FULL", "NORMAL"]
+
+BUSY_TIMEOUT_S = 5.0
+CACHE_KIB = 16_384
+MMAP_BYTES = 256 * 1024 * 1024
+WAL_PAGES = 4_000
+"""Pages in the log before a commit also checkpoints (16 MiB): fewer, longer checkpoints than the default of 1,000."""
+WAL_LIMIT_BYTES = 64 * 1024 * 1024
+CACHED_STATEMENTS = 512
+
+
+def writer_engine(path: Path, *, synchronous: Synchronous) -> Engine:
+    """Engine whose transactions take the write lock at once. `FULL` survives loss of power, `NORMAL` a killed process."""
+    engine = _engine(path, "BEGIN IMMEDIATE")
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT_BYTES}")
+        _prepare_any(connection)
+
+    return engine
+
+
+def reader_engine(path: Path) -> Engine:
+    """Engine whose connections cannot write; each transaction sees one state of the file."""
+    engine = _engine(path, "BEGIN")
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: sqlite3.Connection, _record: object) -> None:
+        _prepare_any(connection)
+        connection.execute("PRAGMA query_only = ON")
+
+    return engine
+
+
+def raw(connection: Connection) -> sqlite3.Connection:
+    """The sqlite3 connection below."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)  # noqa: S101 - tells mypy what the creator below made
+    return driver
+
+
+def _prepare_any(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    connection.execute(f"PRAGMA mmap_size = {MMAP_BYTES}")
+    connection.execute("PRAGMA temp_store = MEMORY")
+
+
+def _engine(path: Path, begin: str) -> Engine:
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(
+            path,
+            timeout=BUSY_TIMEOUT_S,
+            isolation_level=None,
+            check_same_thread=False,  # opened by the constructor, used by one thread, closed by that thread
+            cached_statements=CACHED_STATEMENTS,
+        )
+
+    # hide_parameters: an error's text must not carry content.
+    engine = create_engine("sqlite+pysqlite://", creator=connect, poolclass=NullPool, hide_parameters=True, query_cache_size=1_500)
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        raw(connection).execute(begin)
+
+    return engine

@@ -1,0 +1,75 @@
+"""`Database` on one SQLite file in WAL mode (https://sqlite.org/wal.html)."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from eunoe_contracts.errors import StoreUnavailable
+from sqlalchemy import Connection
+
+from eunoe_stores.sqlite.connections import Synchronous, reader_engine, writer_engine
+from eunoe_stores.sqlite.errors import mapped
+from eunoe_stores.sqlite.readers import Reader
+from eunoe_stores.sqlite.waiting import Waiting
+from eunoe_stores.sqlite.writer import Writer
+
+T = TypeVar("T")
+
+
+class SqliteDatabase:
+    """One writer thread with group commit and a pool of readers on one file.
+
+    The constructor opens the file, and makes it and its folder when they are not there; it raises `StoreUnavailable` when the file
+    is no database, `StorageFull` when the disk is full. `FULL` is durable against loss of power once `write` has returned;
+    `NORMAL` only against a killed process, for data that can be rebuilt. A work that was given before its caller was cancelled may
+    or may not run.
+    """
+
+    def __init__(self, path: Path, *, synchronous: Synchronous = "FULL", readers: int = 4) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._writer_engine = writer_engine(path, synchronous=synchronous)
+        self._reader_engine = reader_engine(path)
+        self._reads: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
+        self._closed = False
+        try:
+            self._writer = Writer(self._writer_engine, f"{path.name}-writer")
+        except Exception as error:
+            raise mapped(error) from error
+        self._readers = [Reader(self._reader_engine, self._reads, f"{path.name}-reader-{number}") for number in range(readers)]
+        for thread in (self._writer, *self._readers):
+            thread.start()
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """See `Database.write`."""
+        return await self._submit(self._writer.queue, work)
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """See `Database.read`. It sees every write that had returned before this call."""
+        return await self._submit(self._reads, work)
+
+    async def close(self) -> None:
+        """See `Database.close`. Later calls of `write` and `read` raise `StoreUnavailable`."""
+        if not self._closed:
+            self._closed = True
+            self._writer.queue.put(None)
+            for _ in self._readers:
+                self._reads.put(None)
+        await asyncio.to_thread(self._join)
+
+    def _join(self) -> None:
+        # The writer closes last of all: the last connection to a file folds the log into it.
+        for thread in (*self._readers, self._writer):
+            thread.join()
+
+    def _submit(self, works: queue.SimpleQueue[Waiting | None], work: Callable[[Connection], T]) -> asyncio.Future[T]:
+        if self._closed:
+            raise StoreUnavailable("the database is closed")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        works.put(Waiting(work, future, loop))
+        return future
