@@ -1,0 +1,78 @@
+"""`eunoe dead-letters list, show, replay`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from eunoe.v1 import admin_pb2
+
+from eunoe_standalone.cli.options import AsJson, DataDir, resolved
+from eunoe_standalone.cli.output import Exit, as_dict, fail, print_json, reported_errors, table
+from eunoe_standalone.client import CALL_TIMEOUT_S, connect
+
+app = typer.Typer(help="What could not be processed, why, and another try.", no_args_is_help=True)
+
+Code = Annotated[str, typer.Option("--code", help="Only this error code.")]
+DocumentId = Annotated[str, typer.Option("--document", help="Only this document.")]
+ALL = 10_000
+
+
+@app.command("list")
+def list_letters(
+    code: Code = "",
+    document: DocumentId = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Most rows.")] = 50,
+    *,
+    replayed: Annotated[bool, typer.Option("--replayed", help="Also those that were replayed.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List dead letters, newest first."""
+    request = admin_pb2.DeadLettersRequest(code=code, document_id=document, limit=limit, include_replayed=replayed)
+    with reported_errors(), connect(resolved(data_dir)) as server:
+        answer = server.admin.DeadLetters(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
+    if as_json:
+        print_json(as_dict(answer))
+        return
+    rows = [
+        [each.id, each.document_name or each.document_id, each.stage, each.code, each.message, str(each.attempts)]
+        for each in answer.dead_letters
+    ]
+    table(f"{answer.total} dead letters", ["id", "document", "stage", "code", "message", "attempts"], rows)
+
+
+@app.command()
+def show(letter: Annotated[str, typer.Argument(help="Dead letter id.")], *, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Everything known about one dead letter."""
+    request = admin_pb2.DeadLettersRequest(id=letter, include_replayed=True, limit=1)
+    with reported_errors(), connect(resolved(data_dir)) as server:
+        answer = server.admin.DeadLetters(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
+    if not answer.dead_letters:
+        fail(f"there is no dead letter {letter}", Exit.USAGE)
+    found = as_dict(answer.dead_letters[0])
+    if as_json:
+        print_json(found)
+        return
+    for name, value in found.items():
+        typer.echo(f"{name:16} {value}")
+
+
+@app.command()
+def replay(
+    letters: Annotated[list[str] | None, typer.Argument(help="Dead letter ids; without them, all that match.")] = None,
+    code: Code = "",
+    document: DocumentId = "",
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count only.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try dead letters again; doing it twice changes nothing."""
+    request = admin_pb2.ReplayRequest(ids=letters or [], code=code, document_id=document, dry_run=dry_run, limit=ALL)
+    with reported_errors(), connect(resolved(data_dir)) as server:
+        answer = server.admin.Replay(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
+    if as_json:
+        print_json(as_dict(answer))
+        return
+    typer.echo(f"{answer.matched} match" if dry_run else f"{answer.replayed} of {answer.matched} put back to work")

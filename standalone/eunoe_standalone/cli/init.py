@@ -1,0 +1,38 @@
+"""`eunoe init`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eunoe_standalone.cli.options import DataDir, resolved
+from eunoe_standalone.cli.output import reported_errors, say
+
+
+def init(
+    data_dir: DataDir = None,
+    *,
+    pull: Annotated[bool, typer.Option("--pull/--no-pull", help="Fetch the default embedding model when it is missing.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing .env.")] = False,
+) -> None:
+    """Write .env and the data directory, fetch the default model, say what is available and what is not."""
+    from eunoe_standalone.cli.models import pull_default
+    from eunoe_standalone.local_checks import local_checks
+
+    target = resolved(data_dir)
+    with reported_errors():
+        target.mkdir(parents=True, exist_ok=True, mode=0o700)
+        dotenv = Path(".env")
+        if dotenv.exists() and not force:
+            say(".env exists and stays as it is (--force replaces it)")
+        else:
+            dotenv.write_text(f"# Settings of eunoe; `eunoe config` lists them all.\nEUNOE_SERVER__DATA_DIR={target}\n", encoding="utf-8")
+            say("wrote .env")
+        say(f"data directory {target}")
+        if pull:
+            pull_default()
+    for check in local_checks(target):
+        typer.echo(f"{'ok     ' if check.ok else 'missing'} {check.name}: {check.reason}")
+    typer.echo("Start with: eunoe serve")

@@ -1,0 +1,21 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", help="Data directory (EUNOE_SERVER__DATA_DIR). The server running on it is found by itself.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+ContainerName = Annotated[str, typer.Option("--container", "-c", help="Container, a dot path such as team.project.")]
+
+
+def resolved(data_dir: Path | None) -> Path:
+    """The data directory to use: the option, else the setting."""
+    from eunoe_standalone.settings import ServerSettings
+
+    return (data_dir or ServerSettings().data_dir).expanduser().absolute()

@@ -1,0 +1,101 @@
+"""What commands print: people read stderr and tables, scripts read `--json` on stdout. Exit codes: 0 ok, 1 some item failed,
+2 usage, 3 server or dependency unavailable.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import grpc
+import typer
+from eunoe_contracts.errors import EunoeError, GrpcStatus, RequestError
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+
+
+class Exit(IntEnum):
+    """Exit codes of every command."""
+
+    OK = 0
+    SOME_FAILED = 1
+    USAGE = 2
+    UNAVAILABLE = 3
+
+
+def as_dict(message: Message) -> dict[str, Any]:
+    """A message as JSON values with the names of the schema, defaults included."""
+    found: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    return found
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout."""
+    print(json.dumps(value, ensure_ascii=False, indent=2, default=str))  # noqa: T201 - this is the command's output
+
+
+def say(text: str) -> None:
+    """A line for people, on stderr, so that stdout stays clean for scripts."""
+    typer.echo(text, err=True)
+
+
+def fail(message: str, code: Exit) -> NoReturn:
+    """End with a message."""
+    say(f"eunoe: {message}")
+    raise typer.Exit(code)
+
+
+USAGE_STATUS = frozenset(
+    {
+        GrpcStatus.INVALID_ARGUMENT,
+        GrpcStatus.NOT_FOUND,
+        GrpcStatus.ALREADY_EXISTS,
+        GrpcStatus.FAILED_PRECONDITION,
+        GrpcStatus.PERMISSION_DENIED,
+        GrpcStatus.UNAUTHENTICATED,
+        GrpcStatus.UNIMPLEMENTED,
+    }
+)
+
+
+def rpc_failure(error: grpc.RpcError) -> tuple[str, Exit]:
+    """The message of a failed call and the exit code it means."""
+    status, details = error.code(), error.details() or "no details"
+    if status is grpc.StatusCode.UNAVAILABLE:
+        return f"the server cannot serve this now: {details}", Exit.UNAVAILABLE
+    code = Exit.USAGE if status.value[0] in set(USAGE_STATUS) else Exit.UNAVAILABLE
+    return details, code
+
+
+@contextmanager
+def reported_errors() -> Iterator[None]:
+    """Turn our errors and failed calls into a message and an exit code; everything else is a defect and keeps its traceback."""
+    try:
+        yield
+    except grpc.RpcError as error:
+        message, code = rpc_failure(error)
+        fail(message, code)
+    except RequestError as error:
+        fail(error.message, Exit.USAGE)
+    except EunoeError as error:
+        fail(error.message, Exit.UNAVAILABLE)
+    except BrokenPipeError:
+        sys.stderr.close()
+        raise typer.Exit(Exit.OK) from None
+
+
+def table(
+    title: str, columns: list[str], rows: Iterator[list[str]] | list[list[str]], *, echo: Callable[[Any], None] | None = None
+) -> None:
+    """A table for people on stdout."""
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(*columns, title=title or None, title_justify="left")
+    for row in rows:
+        shown.add_row(*row)
+    (echo or Console().print)(shown)

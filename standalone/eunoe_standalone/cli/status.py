@@ -1,0 +1,61 @@
+"""`eunoe status` and `eunoe containers`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from eunoe.v1 import admin_pb2, container_pb2, ingest_pb2
+from google.protobuf.json_format import MessageToDict
+
+from eunoe_standalone.cli.options import AsJson, DataDir, resolved
+from eunoe_standalone.cli.output import as_dict, print_json, reported_errors, table
+from eunoe_standalone.client import CALL_TIMEOUT_S, connect
+
+
+def status(
+    document: Annotated[str, typer.Argument(help="Document id; without it, counts of everything.")] = "",
+    *,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Where a document stands, or the counts of the whole store."""
+    with reported_errors(), connect(resolved(data_dir)) as server:
+        if not document:
+            answer = server.admin.Stats(admin_pb2.StatsRequest(), timeout=CALL_TIMEOUT_S, metadata=server.metadata)
+            stats = MessageToDict(answer.stats)
+            if as_json:
+                print_json(stats)
+                return
+            for part, counts in sorted(stats.items()):
+                shown = ", ".join(f"{name} {value}" for name, value in sorted(counts.items()))
+                typer.echo(f"{part:14} {shown}")
+            return
+        request = ingest_pb2.GetDocumentRequest(id=document)
+        found = server.ingest.GetDocument(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata).document
+    if as_json:
+        print_json(as_dict(found))
+        return
+    typer.echo(f"{found.name or found.id}: {found.status}" + (f" ({found.error_code}: {found.error_message})" if found.error_code else ""))
+    for stage in found.stages:
+        note = f"  {stage.code}: {stage.message}" if stage.code else ""
+        typer.echo(f"  {stage.stage:16} {stage.state:10} attempts {stage.attempts}{note}")
+    typer.echo("  " + ", ".join(f"{name} {count}" for name, count in sorted(found.counts.items())))
+
+
+def containers(
+    prefix: Annotated[str, typer.Option("--prefix", help="Only names that start with this.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Most rows.")] = 100,
+    *,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the containers with what is in them."""
+    request = container_pb2.ContainerServiceListRequest(prefix=prefix, limit=limit)
+    with reported_errors(), connect(resolved(data_dir)) as server:
+        answer = server.containers.List(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
+    if as_json:
+        print_json(as_dict(answer))
+        return
+    rows = [[each.name, str(each.document_count), str(each.memory_count)] for each in answer.containers]
+    table("", ["container", "documents", "memories"], rows)

@@ -1,0 +1,1 @@
+"""Sample files of the demo, made by `make samples`."""

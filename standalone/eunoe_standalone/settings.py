@@ -1,0 +1,29 @@
+"""Settings of the one-process server."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def default_data_dir() -> Path:
+    """`$XDG_DATA_HOME/eunoe`, by default `~/.local/share/eunoe` (XDG Base Directory Specification)."""
+    root = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(root) / "eunoe"
+
+
+class ServerSettings(BaseSettings):
+    """Where the server keeps its data and listens."""
+
+    model_config = SettingsConfigDict(env_prefix="EUNOE_SERVER__", env_file=".env", extra="ignore", frozen=True)
+
+    data_dir: Path = Field(default_factory=default_data_dir, description="Data directory; one server per directory.")
+    http: str = Field(default="127.0.0.1:8080", description="HOST:PORT of the HTTP door; port 0 picks a free one.")
+    grpc: str = Field(default="127.0.0.1:50051", description="HOST:PORT of the gRPC door; port 0 picks a free one.")
+    drain_s: float = Field(default=10.0, ge=0, description="Seconds that work in flight gets to finish on stop.")
+    queue_low_disk_bytes: int = Field(
+        default=64 * 1024 * 1024, ge=0, description="New work is refused below this much free space; search goes on."
+    )
