@@ -1,0 +1,1 @@
+"""Killable worker processes without network, with limits, for code that reads untrusted bytes. Entry: `sandbox.pool.WorkerPool`."""
