@@ -1,0 +1,43 @@
+"""One row on its way to the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from eunoe_stores.vectors.port import RowRef
+
+from eunoe_search.fusion import ArmPart, Parts, total_of
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A row, what the arms said of it, what priors and hops added; `score` orders the answer."""
+
+    ref: RowRef
+    arms: Parts = field(default_factory=dict)
+    priors: Parts = field(default_factory=dict)
+    hop: float = 0.0
+    factor: float = 1.0
+
+    @property
+    def fused(self) -> float:
+        """Sum of the arms."""
+        return total_of(self.arms)
+
+    @property
+    def score(self) -> float:
+        """Arms and priors together, or what a mention passes on when that is more; superseded rows are scaled down."""
+        return self.factor * max(self.fused + total_of(self.priors), self.hop)
+
+    def explanation(self) -> Parts:
+        """Every part by name, for `explain`."""
+        hop = {"mention_hop": ArmPart(self.hop, 0, self.hop)} if self.hop > 0 else {}
+        return {**self.arms, **self.priors, **hop}
+
+
+def in_order(candidates: list[Candidate]) -> list[Candidate]:
+    """Best first, equal scores by id so that an answer can be repeated; the same public id in two generations once."""
+    best: dict[object, Candidate] = {}
+    for each in sorted(candidates, key=lambda one: (-one.score, one.ref.public_id.int, -one.ref.generation)):
+        best.setdefault(each.ref.public_id, each)
+    return list(best.values())

@@ -1,0 +1,34 @@
+"""Settings of the search service: `EUNOE_SEARCH__<KEY>`."""
+
+from __future__ import annotations
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class SearchSettings(BaseSettings):
+    """Ranking and limits; the defaults are measured ones (see `bench/retrieval_recipe.py`).
+
+    Weights are relative: those of the arms that answered are scaled to a sum of one.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="EUNOE_SEARCH__", frozen=True, extra="ignore")
+
+    candidates: int = Field(default=100, ge=10, le=1000, description="Rows asked of each arm; fusion normalises over these.")
+    dense_pool: int = Field(default=400, ge=10, le=5000, description="Nearest rows read for the parents' dense prior.")
+    weight_dense: float = Field(default=0.45, ge=0, le=10)
+    weight_bm25_body: float = Field(default=0.275, ge=0, le=10)
+    weight_bm25_context: float = Field(default=0.275, ge=0, le=10)
+    fusion: str = Field(default="minmax", pattern="^(minmax|rrf)$")
+    rrf_k: int = Field(default=10, ge=10, le=60, description="Constant of reciprocal rank fusion.")
+    prior_parent_bm25: float = Field(default=0.35, ge=0, le=10)
+    prior_parent_dense: float = Field(default=0.2, ge=0, le=10)
+    prior_following: float = Field(default=0.2, ge=0, le=10)
+    hop_sources: int = Field(default=5, ge=0, le=50, description="Best hits whose mentions are followed; 0 switches the hop off.")
+    hop_decay: float = Field(default=0.7, gt=0, le=1, description="Share of the source's score that the target gets.")
+    hop_in_degree: int = Field(default=20, ge=1, description="Targets that more passages mention are skipped.")
+    hop_fan_out: int = Field(default=50, ge=1, description="Most mentions followed from one hit.")
+    superseded_factor: float = Field(default=0.5, gt=0, le=1, description="Factor on the rank of superseded memories.")
+    keyword_evidence: float = Field(default=0.5, ge=0, le=1, description="How far covered query terms raise a score beside a cosine.")
+    related_limit: int = Field(default=5, ge=1, le=50)
+    arm_timeout_s: float = Field(default=2.0, gt=0, le=60, description="An arm that takes longer is left out and named in `degraded`.")

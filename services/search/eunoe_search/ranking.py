@@ -1,0 +1,98 @@
+"""Ranking: arms, fusion, priors, hops. Everything but reading texts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from eunoe_contracts.clock import Clock
+from eunoe_contracts.errors import EunoeError
+from eunoe_models.embedding.port import EmbeddingModel
+from eunoe_stores.graph.port import GraphStore
+from eunoe_stores.vectors.port import VectorIndex
+from numpy.typing import NDArray
+
+from eunoe_search.arms import BM25_BODY, BM25_CONTEXT, DENSE, Answers, ask_arms
+from eunoe_search.candidate import Candidate, in_order
+from eunoe_search.config import SearchSettings
+from eunoe_search.fusion import fuse
+from eunoe_search.hops import Probe, apply_hops, best_rows, passed_on
+from eunoe_search.priors import apply_priors, parent_dense
+from eunoe_search.query import Mode, Query
+
+GRAPH = "graph"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates best first, each public id once; which arms failed; milliseconds by step."""
+
+    candidates: Sequence[Candidate]
+    vector: NDArray[np.float32] | None
+    failed: tuple[str, ...]
+    timings: Mapping[str, float]
+
+
+async def rank(
+    tenant: str,
+    query: Query,
+    tokens: Sequence[str],
+    *,
+    vectors: VectorIndex,
+    graph: GraphStore,
+    model: EmbeddingModel | None,
+    settings: SearchSettings,
+    clock: Clock,
+) -> Ranking:
+    """Rank the rows that the filter allows. Priors and hops belong to mode hybrid; the two others are their arms alone.
+    Raises `StoreUnavailable`.
+    """
+    answers = await ask_arms(tenant, query, tokens, vectors=vectors, model=model, settings=settings, clock=clock)
+    started = clock.monotonic()
+    candidates = await _fused(tenant, query, answers, vectors=vectors, settings=settings)
+    timings = {**answers.timings, "fusion": (clock.monotonic() - started) * 1000}
+    failed = answers.failed
+    if query.mode is Mode.HYBRID and candidates and settings.hop_sources > 0:
+        started = clock.monotonic()
+        probe = Probe(query.where, tokens, answers.vector)
+        if not await _hopped(tenant, candidates, probe, vectors=vectors, graph=graph, settings=settings):
+            failed = (*failed, GRAPH)
+        timings["hop"] = (clock.monotonic() - started) * 1000
+    return Ranking(in_order(list(candidates.values())), answers.vector, failed, timings)
+
+
+async def _fused(tenant: str, query: Query, answers: Answers, *, vectors: VectorIndex, settings: SearchSettings) -> dict[UUID, Candidate]:
+    # A BM25 arm that returned fewer rows than asked has scored all others zero; so zero, not its last row, is the lowest.
+    floors = {name: 0.0 for name in (BM25_BODY, BM25_CONTEXT) if len(answers.ranked.get(name, ())) < settings.candidates}
+    parts = fuse(answers.ranked, weights=_weights(settings), method=query.fusion, rrf_k=settings.rrf_k, floors=floors)
+    keys = dict.fromkeys([*parts, *(hit.key for hit in answers.pool)])
+    refs = await vectors.refs(tenant, list(keys)) if keys else {}
+    candidates = {key: Candidate(refs[key], arms=dict(arms)) for key, arms in parts.items() if key in refs}
+    if query.mode is Mode.HYBRID:
+        apply_priors(
+            list(candidates.values()), parents_bm25=answers.parents, parents_dense=parent_dense(answers.pool, refs), settings=settings
+        )
+    return candidates
+
+
+async def _hopped(
+    tenant: str, candidates: dict[UUID, Candidate], probe: Probe, *, vectors: VectorIndex, graph: GraphStore, settings: SearchSettings
+) -> bool:
+    async def hop() -> None:
+        shares = await passed_on(tenant, list(candidates.values()), graph=graph, settings=settings, containers=probe.where.containers)
+        if shares:
+            apply_hops(candidates, shares, await best_rows(tenant, list(shares), probe, vectors=vectors))
+
+    try:
+        await asyncio.wait_for(hop(), settings.arm_timeout_s)
+    except (EunoeError, TimeoutError):
+        # The list without the hop is still an answer; the caller names the graph in `degraded`.
+        return False
+    return True
+
+
+def _weights(settings: SearchSettings) -> dict[str, float]:
+    return {DENSE: settings.weight_dense, BM25_BODY: settings.weight_bm25_body, BM25_CONTEXT: settings.weight_bm25_context}
