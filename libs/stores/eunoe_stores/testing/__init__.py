@@ -1,0 +1,5 @@
+"""Honest small stores in memory, for tests of services and for users. They pass the behaviour suites of their ports."""
+
+from eunoe_stores.testing.blobs import MemoryBlobStore
+
+__all__ = ["MemoryBlobStore"]
