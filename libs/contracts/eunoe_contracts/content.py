@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -94,3 +94,19 @@ class Memory:
     entities: tuple[Entity, ...] = ()
     event_time: datetime | None = None
     metadata: Metadata = field(default_factory=dict)
+
+
+def assemble_text(units: Sequence[Unit]) -> str:
+    """The extracted text put together again from a generation's passages (units of other kinds are left out).
+
+    The last `char_end - char_start` characters of a passage stand at its place; a repeated table header before them is dropped.
+    Between blocks lies an empty line.
+    """
+    parts: list[str] = []
+    at = 0
+    for unit in sorted((each for each in units if each.kind is Kind.PASSAGE), key=lambda each: each.ordinal):
+        place = unit.location
+        own = unit.text[max(0, len(unit.text) - (place.char_end - place.char_start)) :]
+        parts.append("\n" * max(0, place.char_start - at) + own)
+        at = place.char_end
+    return "".join(parts)
