@@ -6,7 +6,7 @@ raises `eunoe_contracts.errors` types. All writing methods may be called twice.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
 from eunoe.v1 import admin_pb2, container_pb2, ingest_pb2, memory_pb2, search_pb2, types_pb2
@@ -36,8 +36,13 @@ class Application(Protocol):
         """Accept one content. Returns when blob and row are durable. Raises `EmptyContent`, `UnsupportedFormat`, `QueueFull`, ..."""
         ...
 
-    async def upload(self, who: Principal, start: ingest_pb2.UploadStart, chunks: AsyncIterator[bytes]) -> ingest_pb2.UploadResponse:
-        """Accept a file, streamed to the blob store, never whole in memory."""
+    async def upload(
+        self, who: Principal, start: Callable[[], ingest_pb2.UploadStart], chunks: AsyncIterator[bytes]
+    ) -> ingest_pb2.UploadResponse:
+        """Accept a file, streamed to the blob store, never whole in memory.
+
+        `start` is called after the last chunk: a multipart form may name the container after the file.
+        """
         ...
 
     async def add_messages(self, who: Principal, request: ingest_pb2.AddMessagesRequest) -> ingest_pb2.AddMessagesResponse:

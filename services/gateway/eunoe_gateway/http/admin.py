@@ -1,0 +1,56 @@
+"""`/v1/stats`, `/v1/dead-letters`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from eunoe.v1 import admin_pb2
+from fastapi import APIRouter, Query, Request
+
+from eunoe_gateway.http import shapes
+from eunoe_gateway.http.bodies import ReplayBody
+from eunoe_gateway.http.guard import DoorParam, Who
+from eunoe_gateway.http.request_body import read_json, schema_of, validated
+
+router = APIRouter(tags=["admin"])
+
+
+@router.get("/v1/stats")
+async def stats(door: DoorParam, who: Who) -> dict[str, Any]:
+    """Counts."""
+    return shapes.plain((await door.application.stats(who)).stats)
+
+
+@router.get("/v1/dead-letters")
+async def dead_letters(
+    door: DoorParam,
+    who: Who,
+    code: str = "",
+    document_id: str = "",
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    offset: Annotated[int, Query(ge=0)] = 0,
+    *,
+    include_replayed: bool = False,
+) -> dict[str, Any]:
+    """What was given up, and why."""
+    request = admin_pb2.DeadLettersRequest(
+        code=code, document_id=document_id, limit=limit, offset=offset, include_replayed=include_replayed
+    )
+    shapes.set_moment(request.since, since)
+    shapes.set_moment(request.until, until)
+    answer = await door.application.dead_letters(who, request)
+    return {"dead_letters": [shapes.dead_letter(each) for each in answer.dead_letters], "total": answer.total}
+
+
+@router.post("/v1/dead-letters/replay", openapi_extra=schema_of(ReplayBody))
+async def replay(request: Request, door: DoorParam, who: Who) -> dict[str, Any]:
+    """Put dead letters back to work; twice is a no-op."""
+    body = validated(ReplayBody, await read_json(request, optional=True))
+    call = admin_pb2.ReplayRequest(ids=body.ids, code=body.code, document_id=body.document_id, dry_run=body.dry_run, limit=body.limit)
+    shapes.set_moment(call.since, body.since)
+    shapes.set_moment(call.until, body.until)
+    answer = await door.application.replay(who, call)
+    return {"matched": answer.matched, "replayed": answer.replayed, "ids": list(answer.ids), "dry_run": answer.dry_run}

@@ -1,0 +1,79 @@
+"""JSON bodies of the `/v1` door (MemoryDB's fields, plus ours)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class DocumentBody(BaseModel):
+    """`POST /v1/documents`. Unknown fields are accepted and named in `warnings[]`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    content: str = Field(description="The text, or the address for content_type url.")
+    container: str = "default"
+    content_type: str = Field(default="text", description="text, markdown, code, html; url comes with the fetcher.")
+    name: str = ""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    tags: list[str] = Field(default_factory=list)
+    custom_id: str = ""
+    event_time: datetime | None = None
+
+
+class DocumentListBody(BaseModel):
+    """`POST /v1/documents/list`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    container: str = ""
+    status: str = ""
+    custom_id: str = ""
+    limit: int = Field(default=50, ge=1, le=1000)
+    offset: int = Field(default=0, ge=0)
+
+
+class SearchBody(BaseModel):
+    """`POST /v1/search`. Unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str
+    container: str | None = None
+    containers: list[str] | None = None
+    inherit: bool = False
+    limit: int = Field(default=10, ge=1, le=100)
+    offset: int = Field(default=0, ge=0)
+    mode: str = "hybrid"
+    fusion: str = ""
+    include_related: bool = False
+    filters: dict[str, Any] = Field(default_factory=dict)
+    explain: bool = False
+    as_of: datetime | None = None
+
+
+class MemoryPatchBody(BaseModel):
+    """`PATCH /v1/memories/{id}`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    metadata: dict[str, Any] | None = None
+    tags: list[str] | None = None
+    is_latest: bool | None = None
+    confidence: float | None = Field(default=None, ge=0, le=1)
+
+
+class ReplayBody(BaseModel):
+    """`POST /v1/dead-letters/replay`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: list[str] = Field(default_factory=list)
+    code: str = ""
+    document_id: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    dry_run: bool = False
+    limit: int = Field(default=1000, ge=1, le=10_000)

@@ -1,0 +1,102 @@
+"""What every request passes first: request id, `Host` and `Origin` checks, authentication, metrics.
+
+A page in the user's browser can reach a loopback port. It cannot set `Host` (DNS rebinding shows the attacker's name there) nor
+forge `Origin` or `Sec-Fetch-Site`, and JSON routes refuse the content types that need no preflight (Fetch standard, CORS).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from eunoe_contracts.clock import Ids
+from eunoe_contracts.errors import EunoeError, Unauthenticated
+from eunoe_contracts.tenancy import Principal
+from eunoe_safety.web_guard import check_host, check_origin
+from eunoe_telemetry.metrics import Metrics
+from fastapi import Depends, Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from eunoe_gateway.application import Application
+from eunoe_gateway.http.failures import failure
+
+BEARER = re.compile(r"Bearer\s+(\S+)\s*\Z", re.IGNORECASE)
+CALLER_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What the routes need of this door."""
+
+    application: Application
+    is_loopback: bool
+    max_json_bytes: int
+
+
+class Guard:
+    """ASGI middleware."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Sequence[str], origins: Sequence[str], metrics: Metrics, ids: Ids) -> None:
+        self._app, self._hosts, self._origins, self._metrics, self._ids = app, tuple(hosts), tuple(origins), metrics, ids
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check, then pass on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        identity = given if CALLER_ID.match(given) else self._ids.new()
+        scope.setdefault("state", {})["request_id"] = identity
+        started, status = time.monotonic(), 500
+
+        async def respond(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                answer = MutableHeaders(scope=message)
+                answer["x-request-id"] = identity
+                answer["x-content-type-options"] = "nosniff"
+            await send(message)
+
+        try:
+            check_host(headers.get("host", ""), self._hosts)
+            check_origin(headers.get("origin"), headers.get("sec-fetch-site"), self._origins)
+        except EunoeError as error:
+            await failure(error, identity)(scope, receive, respond)
+        else:
+            await self._app(scope, receive, respond)
+        route = scope.get("route")
+        method = f"{scope['method']} {getattr(route, 'path', 'unmatched')}"
+        self._metrics.count("gateway_requests_total", method=method, code=str(status))
+        self._metrics.observe("gateway_request_duration_seconds", time.monotonic() - started, method=method)
+
+
+def bearer(request: Request) -> str:
+    """The secret of the request, empty when there is none. Raises `Unauthenticated` for another scheme."""
+    header = request.headers.get("authorization", "")
+    if not header:
+        return ""
+    found = BEARER.match(header)
+    if found is None:
+        raise Unauthenticated("send the token as 'Authorization: Bearer <token>'")
+    return found.group(1)
+
+
+def door_of(request: Request) -> Door:
+    """The door this request came through."""
+    door: Door = request.app.state.door
+    return door
+
+
+async def principal_of(request: Request, door: Annotated[Door, Depends(door_of)]) -> Principal:
+    """Who is calling; raises `Unauthenticated`."""
+    return await door.application.authenticate(bearer(request), loopback=door.is_loopback)
+
+
+DoorParam = Annotated[Door, Depends(door_of)]
+Who = Annotated[Principal, Depends(principal_of)]
