@@ -74,7 +74,7 @@ def _load(function_path: str) -> Callable[..., Any]:
 def resident_bytes() -> int:
     """Resident memory of this process; 0 where the system does not say (no /proc)."""
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
     except OSError:
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
