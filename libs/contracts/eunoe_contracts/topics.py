@@ -34,6 +34,11 @@ def retry_topic(topic: str, group: str, delay: timedelta) -> str:
     return f"{topic}.{group}.retry.{int(delay.total_seconds())}s"
 
 
+def retry_prefix(topic: str, group: str) -> str:
+    """How the names of a group's retry topics start."""
+    return f"{topic}.{group}.retry."
+
+
 def dead_topic(topic: str, group: str) -> str:
     """`<topic>.<group>.dead`: records that this group gave up on."""
     return f"{topic}.{group}.dead"

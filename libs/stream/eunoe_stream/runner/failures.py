@@ -1,0 +1,125 @@
+"""The one place where an error becomes a retry, a dead letter or a pause."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from uuid import UUID
+
+from eunoe_contracts.errors import ContentError, EunoeError, PoisonEvent
+from eunoe_contracts.events import HEADER_EVENT_ID, HEADER_TENANT, HEADER_TRACE
+
+from eunoe_stream.ledger import Failure
+from eunoe_stream.log import Delivery
+from eunoe_stream.runner.dead_letters import dead_record
+from eunoe_stream.runner.retry import attempts_of, first_failure_of
+from eunoe_stream.runner.work import Work, Workplace
+
+
+class Verdict(StrEnum):
+    """`retry`: later it may work. `dead`: it never will, or was tried often enough."""
+
+    RETRY = "retry"
+    DEAD = "dead"
+
+
+def decide(error: EunoeError, *, attempts: int, max_attempts: int) -> Verdict:
+    """By the type of the error and the number of attempts that have failed, this one included."""
+    return Verdict.RETRY if error.retryable and attempts < max_attempts else Verdict.DEAD
+
+
+class Failures:
+    """Carries the verdict out for one subscription."""
+
+    def __init__(self, place: Workplace) -> None:
+        self._place = place
+
+    async def failed(self, work: Work, error: EunoeError) -> bool:
+        """The handler failed. True: the record is dealt with. False: the stage is paused, run the record again when admitted."""
+        place = self._place
+        failure = self._failure(work.delivery, error)
+        verdict = decide(error, attempts=failure.attempts, max_attempts=place.subscription.max_attempts)
+        if isinstance(error, (ContentError, PoisonEvent)):
+            place.circuit.neutral(work.subject, probe=work.probe)
+        elif verdict is Verdict.RETRY and work.probe:
+            place.circuit.probe_failed()
+            return await self._keep(work)
+        elif verdict is Verdict.DEAD and place.circuit.failed(work.subject, error.code, probe=work.probe):
+            return await self._keep(work)
+        if verdict is Verdict.RETRY:
+            await self._retry(work, failure)
+        else:
+            await self._bury(work, failure)
+        return True
+
+    async def busy(self, work: Work) -> None:
+        """Somebody else holds the work: look again after the first delay; this is no failed attempt."""
+        place = self._place
+        now = place.clock.now()
+        record = place.policy.record(work.delivery, place.subscription, attempts=0, first_failed_at=now, now=now)
+        await place.publish([record])
+        place.circuit.neutral(work.subject, probe=work.probe)
+        place.count("busy")
+
+    async def poison(self, delivery: Delivery, error: PoisonEvent) -> None:
+        """The record cannot be read."""
+        failure = self._failure(delivery, error)
+        await self._record_poison(delivery, failure, document=None)
+        await self._place.publish([dead_record(delivery, self._place.subscription, failure)])
+        self._place.count("poison")
+        self._place.metrics.count("dead_letters_total", stage=self._place.label, code=failure.code)
+
+    def _failure(self, delivery: Delivery, error: EunoeError) -> Failure:
+        now = self._place.clock.now()
+        return Failure(
+            code=error.code,
+            message=error.message,
+            attempts=attempts_of(delivery.record) + 1,
+            first_failed_at=first_failure_of(delivery.record) or now,
+            failed_at=now,
+            trace=delivery.record.headers.get(HEADER_TRACE, ""),
+            topic=self._place.subscription.topic,
+        )
+
+    async def _keep(self, work: Work) -> bool:
+        await self._place.release(work)
+        return False
+
+    async def _retry(self, work: Work, failure: Failure) -> None:
+        place = self._place
+        if (key := work.key) is not None:
+            await place.insist(
+                lambda: place.ledger.release(work.event.tenant, key, owner=work.owner, failure=failure, now=failure.failed_at),
+                "release before a retry",
+            )
+        record = place.policy.record(
+            work.delivery,
+            place.subscription,
+            attempts=failure.attempts,
+            first_failed_at=failure.first_failed_at,
+            now=failure.failed_at,
+        )
+        await place.publish([record])
+        place.count("retry")
+
+    async def _bury(self, work: Work, failure: Failure) -> None:
+        place = self._place
+        if (key := work.key) is not None:
+            await place.insist(lambda: place.ledger.exhaust(work.event.tenant, key, failure), "exhaust")
+        else:
+            await self._record_poison(work.delivery, failure, document=work.event.document)
+        await place.publish([dead_record(work.delivery, place.subscription, failure), *work.stage_finished()])
+        place.count("dead")
+        place.metrics.count("dead_letters_total", stage=place.label, code=failure.code)
+
+    async def _record_poison(self, delivery: Delivery, failure: Failure, *, document: UUID | None) -> None:
+        headers = delivery.record.headers
+        await self._place.insist(
+            lambda: self._place.ledger.record_poison(
+                headers.get(HEADER_TENANT, ""),
+                group=self._place.subscription.group,
+                failure=failure,
+                event_id=headers.get(HEADER_EVENT_ID, ""),
+                document=document,
+            ),
+            "dead letter",
+        )

@@ -1,0 +1,50 @@
+"""Publishes of many handlers put together into few."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from eunoe_contracts.events import Record
+
+from eunoe_stream.log import Log
+
+
+class Outbox:
+    """While one publish is on its way, later ones wait and go together; nobody waits for a timer."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._waiting: list[tuple[Sequence[Record], asyncio.Future[None]]] = []
+        self._sender: asyncio.Task[None] | None = None
+
+    async def publish(self, records: Sequence[Record]) -> None:
+        """Return when these are durable. Raises what the log raises, for all that went together."""
+        if not records:
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((records, future))
+        if self._sender is None or self._sender.done():
+            self._sender = asyncio.create_task(self._send(), name="outbox")
+        await future
+
+    async def close(self) -> None:
+        """Wait for what is on its way. May be called twice."""
+        if self._sender is not None:
+            await asyncio.gather(self._sender, return_exceptions=True)
+
+    async def _send(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            try:
+                await self._log.publish([record for records, _ in batch for record in records])
+            except BaseException as error:
+                for _, future in batch:
+                    if not future.done():
+                        future.set_exception(error) if isinstance(error, Exception) else future.cancel()
+                if not isinstance(error, Exception):
+                    raise
+            else:
+                for _, future in batch:
+                    if not future.done():
+                        future.set_result(None)

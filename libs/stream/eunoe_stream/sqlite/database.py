@@ -1,0 +1,22 @@
+"""What the log needs of the shared SQLite file; equal to `eunoe_stores.sqlite.port.Database`, which this library may not import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+T = TypeVar("T")
+
+
+class Database(Protocol):
+    """A SQL database. The functions given run in a thread, in a transaction, and must not keep the connection."""
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in a write transaction; returns when it is committed durably. `work` may run twice."""
+        ...
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in a read transaction on a pooled connection."""
+        ...
