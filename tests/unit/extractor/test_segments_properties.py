@@ -8,10 +8,11 @@ from uuid import UUID
 from eunoe_contracts.content import Kind, assemble_text
 from eunoe_extractor.parsed import Block, BlockKind, ParsedDocument
 from eunoe_extractor.segments.layout import lay_out
-from eunoe_extractor.segments.length import CharacterCounter, Measure
+from eunoe_extractor.segments.length import Measure
 from eunoe_extractor.segments.limits import Limits
 from eunoe_extractor.segments.outline import Origin, units
 from eunoe_extractor.segments.section import sections
+from eunoe_models.embedding.characters import CharacterCounter
 from eunoe_models.embedding.port import TokenCounter
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -72,7 +73,7 @@ def test_nothing_is_lost_and_limits_hold(document: ParsedDocument, counter: Toke
         assert each.text.strip()
         assert measure.length(each.text) <= SMALL.passage(counter.window)
         assert counter.count(each.context) <= counter.window
-        assert each.text in each.context
+        assert each.text.strip() in each.context
         place = each.location
         assert each.text.endswith(layout.text[place.char_start : place.char_end])
     assert made == units(ORIGIN, layout, tokens=counter, limits=SMALL)

@@ -64,7 +64,10 @@ class StageRow:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document with its ledger. `revision` grows with every change; `sequence` is the order of acceptance."""
+    """A document with its ledger. `revision` grows with every change; `sequence` is the order of acceptance.
+
+    `title` is the caller's `metadata.title` until the extractor has stored one (`put_units`).
+    """
 
     id: UUID
     tenant: str
@@ -93,6 +96,7 @@ class DocumentRow:
     created_at: datetime
     updated_at: datetime
     stages: Mapping[Stage, StageRow] = field(default_factory=dict)
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

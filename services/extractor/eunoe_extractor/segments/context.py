@@ -38,6 +38,7 @@ def header(measure: Measure, *, title: str, path: Sequence[str], date: str, spea
 
 def contextual(measure: Measure, *, header: str, before: str, body: str, window: int) -> str:
     """Header, as much of the end of `before` as the window leaves, and the whole body, one under the other."""
+    body = body.strip()
     room = window - measure.length(header) - measure.length(body)
     tail = measure.suffix(before, room)
     while tail and measure.length(_stacked(header, tail, body)) > window:

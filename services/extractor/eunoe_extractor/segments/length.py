@@ -1,12 +1,12 @@
-"""How long a text is, in tokens, with and without an embedder."""
+"""How long a text is, in tokens, and where a text of a given length ends."""
 
 from __future__ import annotations
 
+from eunoe_models.embedding.characters import CHARACTERS_PER_TOKEN
 from eunoe_models.embedding.port import TokenCounter
 
 from eunoe_extractor.segments.grapheme import bound_before
 
-CHARACTERS_PER_TOKEN = 4
 MOST_CHARACTERS_PER_TOKEN = 16
 """A tokenizer may count an endless run of letters as one unknown token; this keeps such a passage within bounds."""
 
@@ -16,36 +16,6 @@ def document_length(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-class CharacterCounter:
-    """`TokenCounter` without a model: ceil(characters / 4), white space at both ends left out."""
-
-    def __init__(self, window: int) -> None:
-        self._window = window
-
-    @property
-    def window(self) -> int:
-        """Most tokens of one contextual text."""
-        return self._window
-
-    def count(self, text: str) -> int:
-        """Number of tokens."""
-        return -(-len(text.strip()) // CHARACTERS_PER_TOKEN)
-
-    def cut(self, text: str, tokens: int) -> int:
-        """Number of characters of the longest prefix with at most that many tokens, at a word boundary where there is one."""
-        limit = tokens * CHARACTERS_PER_TOKEN
-        if len(text) <= limit:
-            return len(text)
-        if not text[limit].isspace():
-            space = max((at for at in range(limit) if text[at].isspace()), default=-1)
-            limit = space + 1 if text[: space + 1].strip() else limit
-        return limit
-
-    def cut_tail(self, text: str, tokens: int) -> int:
-        """Start index of the longest suffix with at most that many tokens."""
-        return max(0, len(text) - tokens * CHARACTERS_PER_TOKEN)
-
-
 class Measure:
     """Lengths and cuts as the segmenter needs them: bounded characters per token, never inside a grapheme."""
 
@@ -53,8 +23,9 @@ class Measure:
         self._tokens = tokens
 
     def length(self, text: str) -> int:
-        """Tokens of the text; a text of very long tokens counts more."""
-        return max(self._tokens.count(text), -(-len(text.strip()) // MOST_CHARACTERS_PER_TOKEN))
+        """Tokens of the text without the white space at its ends; a text of very long tokens counts more."""
+        text = text.strip()
+        return max(self._tokens.count(text), -(-len(text) // MOST_CHARACTERS_PER_TOKEN))
 
     def prefix(self, text: str, limit: int) -> int:
         """Characters of the longest prefix that fits, at least one; at a word boundary where there is one, else at a grapheme's."""

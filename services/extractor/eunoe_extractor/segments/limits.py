@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from eunoe_models.embedding.characters import CharacterCounter
 from eunoe_models.embedding.port import TokenCounter
-
-from eunoe_extractor.segments.length import CharacterCounter
 
 SMALLEST_PASSAGE = 16
 

@@ -41,7 +41,7 @@ class Origin:
 def units(origin: Origin, layout: Layout, *, tokens: TokenCounter, limits: Limits) -> list[Unit]:
     """Root first, then sections, then passages; empty when there is no text. The same input gives the same units.
 
-    A passage's parent is its section, else the session of its conversation, else the root.
+    A passage's parent is the session of its conversation, else its section, else the root.
     """
     if not layout.text.strip():
         return []
@@ -98,7 +98,8 @@ class _Maker:
             if not place.speaker and self._origin.speaker:
                 place = replace(place, speaker=self._origin.speaker)
             section = max(0, bisect_right(starts, place.char_start) - 1)
-            parent = section_id(self._origin.document, section) if parts else self._origin.session or root_id(self._origin.document)
+            inside = section_id(self._origin.document, section) if parts else root_id(self._origin.document)
+            parent = self._origin.session or inside
             identity = passage_id(self._origin.document, ordinal)
             tokens = self._measure.length(passage.text)
             context = self._context(passage.text, place, before)

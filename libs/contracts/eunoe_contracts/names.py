@@ -1,0 +1,136 @@
+"""Which strings in a text are names: the rules by which mentions of entities and of other documents are found, without a model.
+
+A name is written with capitals or digits (`Ed Wood`, `GPT-4`), between quotation marks, as the text of a link, or as a file
+name. Every service uses the same rules, so that a mention and the thing mentioned meet, whichever arrived first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from eunoe_contracts.identity import normalised_statement
+
+NAME_TYPE = "name"
+"""Type of an entity of which only the name is known."""
+
+SHORTEST_TITLE = 6
+LONGEST_NAME_WORDS = 8
+MOST_NAMES = 64
+"""Most names of one text; the first ones count."""
+
+_TOKEN = re.compile(r"[^\W_](?:[\w'\u2019&/-]*\w)?(?:\.(?=\w))?(?:[\w'\u2019&/-]*\w)?")
+_QUOTED = re.compile(
+    r"\"([^\"\n]{2,80})\"|\u201c([^\u201d\n]{2,80})\u201d|\u00ab\s?([^\u00bb\n]{2,80}?)\s?\u00bb|\u300a([^\u300b\n]{1,60})\u300b"
+    r"|\u300c([^\u300d\n]{1,60})\u300d|\u300e([^\u300f\n]{1,60})\u300f|\[\[([^\]\n|]{2,80})(?:\|[^\]\n]*)?\]\]|\[([^\]\n]{2,80})\]\([^)\n]*\)"
+)
+_FILE = re.compile(r"(?<![\w./-])([\w-]{2,60})\.[A-Za-z][A-Za-z0-9]{0,4}(?![\w/])")
+_CONNECTORS = frozenset({"of", "the", "and", "de", "la", "le", "du", "von", "van", "der", "den", "in", "for", "to", "a", "an", "on", "at", "&"})
+_COMMON = frozenset(
+    """a about above according actually additionally after afterwards again against all along already also although always am an and
+    another any anyone anything are around as at be because been before being below between both but by can cannot could did do does
+    during each either else even every everyone everything few finally first for from further had has have having he hello hence her
+    here hers hi him his how however i i'd i'll i'm i've if in indeed instead into is it it's its just last later least let let's like
+    many maybe me meanwhile might more moreover most much must my neither never nevertheless next no nobody none nor not nothing now of
+    off often oh ok okay on once one only or other others otherwise our out over perhaps please rather same second see several shall
+    she should since so some someone something sometimes soon still such sure than thank thanks that that's the their them then there
+    there's therefore these they they're third this those though through thus to today together tomorrow too under unless until up upon
+    us usually very was we we're well were what what's when where whereas whether which while who whom whose why will with within
+    without would yeah yes yesterday yet you you're your yours todo note decision""".split()
+)
+_DISAMBIGUATION = re.compile(r"\s*[(\uff08][^()\uff08\uff09]*[)\uff09]\s*\Z")
+
+
+def mention_form(title: str) -> str:
+    """How a text would mention a document with that title: without a disambiguation in brackets; empty when the title is too
+    short to be told from an ordinary word (one word of fewer than six characters).
+    """
+    name = " ".join((_DISAMBIGUATION.sub("", title) or title).split())
+    is_long_enough = len(normalised_statement(name)) >= SHORTEST_TITLE or len(_TOKEN.findall(name)) > 1
+    return name if is_long_enough else ""
+
+
+def main_names(text: str) -> list[str]:
+    """The names as they are written, longest form only, in order of first appearance, each once."""
+    return _unique([*(name for run in _runs(text) for name in _trimmed(text, run)), *_marked(text)])
+
+
+def mentionable_names(text: str) -> list[str]:
+    """All strings that may be a mention: `main_names` first, then the shorter names inside them (`Wood` is too short)."""
+    parts = (name for run in _runs(text) for name in _parts(text, run))
+    return _unique([*main_names(text), *parts])
+
+
+def _unique(names: list[str]) -> list[str]:
+    found: dict[str, str] = {}
+    for name in names:
+        key = normalised_statement(name)
+        if key:
+            found.setdefault(key, name)
+    return list(found.values())[:MOST_NAMES]
+
+
+def _marked(text: str) -> Iterator[str]:
+    for match in _QUOTED.finditer(text):
+        name = next((group for group in match.groups() if group), "").strip()
+        if name and len(name.split()) <= LONGEST_NAME_WORDS and (mention_form(name) or not name.isascii()):
+            yield mention_form(name) or name
+    for match in _FILE.finditer(text):
+        if mention_form(match[1]):
+            yield match[1]
+
+
+def _is_namelike(token: str) -> bool:
+    return any(character.isupper() for character in token) and token.casefold() not in _COMMON
+
+
+def _runs(text: str) -> Iterator[list[re.Match[str]]]:
+    """Capitalised words in a row, joined by single spaces and small words such as `of`; leading common words stay outside."""
+    run: list[re.Match[str]] = []
+    pending: list[re.Match[str]] = []
+    previous_end = 0
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        gap = text[previous_end : token.start()]
+        previous_end = token.end()
+        if run and gap not in {" ", " & "} and not (gap == ". " and len(run[-1][0]) == 1):
+            yield run
+            run, pending = [], []
+        is_article = word in {"The", "A", "An"} and not run
+        if _is_namelike(word) or is_article or (run and word.isdigit()) or (run and word[:1].isupper()):
+            run.extend([*pending, token])
+            pending = []
+        elif run and word in _CONNECTORS and len(pending) < 2:  # noqa: PLR2004 - two as in "Lord of the Rings"
+            pending.append(token)
+        elif run:
+            yield run
+            run, pending = [], []
+    if run:
+        yield run
+
+
+def _written(text: str, first: re.Match[str], last: re.Match[str]) -> str:
+    name = text[first.start() : last.end()]
+    return name[:-2] if name.endswith(("'s", "\u2019s")) else name
+
+
+def _trimmed(text: str, run: list[re.Match[str]]) -> Iterator[str]:
+    kept = list(run)
+    while kept and kept[0][0].casefold() in _COMMON:
+        kept.pop(0)
+    while kept and kept[-1][0].casefold() in _COMMON:
+        kept.pop()
+    if kept and (len(kept[0][0]) > 1 or len(kept) > 1):
+        for at in range(0, len(kept), LONGEST_NAME_WORDS):
+            chunk = kept[at : at + LONGEST_NAME_WORDS]
+            yield _written(text, chunk[0], chunk[-1])
+
+
+def _parts(text: str, run: list[re.Match[str]]) -> Iterator[str]:
+    for size in range(min(len(run), LONGEST_NAME_WORDS), 0, -1):
+        for at in range(len(run) - size + 1):
+            first, last = run[at], run[at + size - 1]
+            is_open = any(end[0].islower() and end[0] in _CONNECTORS for end in (first, last))
+            is_common = size == 1 and first[0].casefold() in _COMMON
+            if not is_open and not is_common and mention_form(_written(text, first, last)):
+                yield _written(text, first, last)
