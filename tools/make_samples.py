@@ -26,18 +26,24 @@ MAINTENANCE = [
     ["Spare generator", "every 14 days", "one keeper", "run for twenty minutes under load"],
 ]
 
+CLOSING = (
+    "Only the harbour master may close the harbour. In her absence the eldest pilot on duty decides, and writes the reason "
+    "into the red book before the chain is raised."
+)
+BERTHS = (
+    "Fishing boats lie on the north quay, visitors on the south quay. A visitor may stay for nine nights; after that the berth "
+    "costs double."
+)
 RULES = [
     ("Heading1", "Rules of Skerry Harbour"),
     (None, "These rules hold for every vessel that enters the harbour between the two moles."),
     ("Heading2", "Closing the harbour"),
-    (None, "Only the harbour master may close the harbour. In her absence the eldest pilot on duty decides, and writes the reason "
-           "into the red book before the chain is raised."),
+    (None, CLOSING),
     ("Heading2", "Berths"),
-    (None, "Fishing boats lie on the north quay, visitors on the south quay. A visitor may stay for nine nights; after that the berth "
-           "costs double."),
+    (None, BERTHS),
     ("Heading2", "Signals"),
     (None, "Three short blasts mean that the chain is going up. One long blast means that a pilot is wanted."),
-]  # fmt: skip
+]
 
 HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Seabird Survey of the Outer Rocks</title>
@@ -78,8 +84,16 @@ TODO: order chimney brushes before the first of October.
 """
 
 WINDS = ("a light north wind", "a hard westerly", "no wind at all", "a cold wind from the east", "gusts out of the south")
-SIGHTS = ("two trawlers passed the bar", "a pod of porpoises stayed an hour", "the mail boat came late", "a barge lost its tow and drifted",
-          "nothing moved but the gulls", "a yacht asked for shelter by lamp", "the ferry crossed twice", "a line of geese went over")  # fmt: skip
+SIGHTS = (
+    "two trawlers passed the bar",
+    "a pod of porpoises stayed an hour",
+    "the mail boat came late",
+    "a barge lost its tow and drifted",
+    "nothing moved but the gulls",
+    "a yacht asked for shelter by lamp",
+    "the ferry crossed twice",
+    "a line of geese went over",
+)
 WORKS = ("cleaned the lens", "painted the lower gallery", "split driftwood for the stove", "mended the stair rail", "wound the clockwork",
          "wrote to the lighthouse office", "checked the fog signal", "carried oil up in four trips")  # fmt: skip
 KEEPERS = ("Ingrid", "Tomas", "Old Bjarne", "Salla", "the relief keeper")
@@ -99,10 +113,11 @@ def logbook() -> str:
     while length < TEXT_CHARACTERS:
         month = MONTHS[day // 28 % 12]
         entry = (
-            f"{month} {day % 28 + 1}. {draw.choice(WINDS).capitalize()} at dawn, glass at {draw.randint(960, 1040)}. {draw.choice(KEEPERS)} had "
-            f"the first watch and {draw.choice(WORKS)}; {draw.choice(SIGHTS)}. Visibility {draw.randint(1, 22)} miles, swell "
-            f"{draw.randint(1, 9)} feet from the {draw.choice(('north', 'west', 'south', 'east'))}. Lamp lit at "
-            f"{draw.randint(15, 21)}:{draw.randint(10, 59)} and burned without fault, oil used {draw.randint(18, 44)} cups."
+            f"{month} {day % 28 + 1}. {draw.choice(WINDS).capitalize()} at dawn, glass at {draw.randint(960, 1040)}. "
+            f"{draw.choice(KEEPERS)} had the first watch and {draw.choice(WORKS)}; {draw.choice(SIGHTS)}. "
+            f"Visibility {draw.randint(1, 22)} miles, swell {draw.randint(1, 9)} feet from the "
+            f"{draw.choice(('north', 'west', 'south', 'east'))}. Lamp lit at {draw.randint(15, 21)}:{draw.randint(10, 59)} "
+            f"and burned without fault, oil used {draw.randint(18, 44)} cups."
         )
         if not storm_told and length > TEXT_CHARACTERS // 2:
             parts.append(STORM)

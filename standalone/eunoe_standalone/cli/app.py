@@ -40,7 +40,7 @@ app.command()(config)
 app.command()(demo)
 
 
-def _show_version(value: bool) -> None:  # noqa: FBT001 - the signature typer calls
+def _show_version(value: bool) -> None:
     if value:
         typer.echo(f"eunoe {VERSION}")
         raise typer.Exit
