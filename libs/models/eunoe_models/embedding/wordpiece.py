@@ -1,0 +1,52 @@
+"""The tokeniser of a BERT model on `tokenizers`: token ids for the model, spans for the counter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from eunoe_contracts.errors import ModelMissing
+
+from eunoe_models.embedding.spans import Span, SpanCounter
+
+SPECIAL_TOKENS = 2
+CHARACTERS_PER_TOKEN = 64
+"""Text beyond that many characters per token of the window is not even tokenised: it cannot reach the model."""
+
+
+class WordPiece:
+    """Token ids of texts, cut to the model's length; nothing is padded. Safe to call from several threads."""
+
+    def __init__(self, path: Path, *, max_length: int) -> None:
+        from tokenizers import Tokenizer  # lazy: BM25-only processes never load it
+
+        try:
+            definition = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise ModelMissing(f"the tokeniser {path.name} cannot be read; run `eunoe models pull`") from error
+        self._cutting: Any = Tokenizer.from_str(definition)
+        self._cutting.no_padding()  # the published file pads and truncates to 128
+        self._cutting.enable_truncation(max_length)
+        self._whole: Any = Tokenizer.from_str(definition)
+        self._whole.no_padding()
+        self._whole.no_truncation()
+        self._max_length = max_length
+
+    def ids(self, text: str) -> list[int]:
+        """Ids with the special tokens, at most `max_length`."""
+        # One by one, not encode_batch: that starts a thread pool which then warns at every fork of the process.
+        ids: list[int] = self._cutting.encode(text[: CHARACTERS_PER_TOKEN * self._max_length]).ids
+        return ids
+
+    def counter(self) -> SpanCounter:
+        """Counts as the model does, special tokens excluded."""
+        return SpanCounter(self._spans, window=self._max_length - SPECIAL_TOKENS)
+
+    def _spans(self, text: str) -> list[Span]:
+        encoding = self._whole.encode(text, add_special_tokens=False)
+        words = encoding.word_ids
+        return [
+            # Added tokens such as a literal "[SEP]" in a text belong to no word; each is one of its own.
+            Span(start, end, -end - 1 if word is None else word)
+            for (start, end), word in zip(encoding.offsets, words, strict=True)
+        ]
