@@ -1,0 +1,1 @@
+"""The embedder: passages and memories to vectors and searchable rows."""
