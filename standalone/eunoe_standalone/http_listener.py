@@ -1,0 +1,46 @@
+"""The HTTP door on uvicorn, inside our own event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+STOP_S = 5
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signal handlers: the process has its own."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.up.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def http_listener(app: FastAPI, listener: socket.socket) -> AsyncIterator[None]:
+    """Serve while the context lives; open connections get a few seconds to finish."""
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=STOP_S, server_header=False)
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]), name="http")
+    try:
+        up = asyncio.create_task(server.up.wait())
+        await asyncio.wait({up, task}, return_when=asyncio.FIRST_COMPLETED)
+        up.cancel()
+        yield
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()
