@@ -53,7 +53,9 @@ class ClaimKeeper:
         while True:
             await self._clock.sleep(third)
             now = self._clock.monotonic()
-            await asyncio.gather(*(self._renew(each) for each in self._held if now - each.renewed_at >= third))
+            # Exceptions are handled one by one in `_renew`; whatever slips through must not end the renewing of all others.
+            due = [each for each in self._held if now - each.renewed_at >= third]
+            await asyncio.gather(*(self._renew(each) for each in due), return_exceptions=True)
 
     async def _renew(self, claim: Claim) -> None:
         started = self._clock.monotonic()
@@ -66,5 +68,5 @@ class ClaimKeeper:
             claim.renewed_at = started
         elif claim in self._held:
             claim.lost = True
-            if claim.limit is not None:
+            if claim.limit is not None and not claim.limit.expired():
                 claim.limit.reschedule(asyncio.get_running_loop().time())

@@ -7,7 +7,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable
 
-from eunoe_contracts.errors import as_eunoe_error
+from eunoe_contracts.errors import EunoeError, as_eunoe_error
 
 from eunoe_stream.log import Consumer, Delivery, TopicPartition
 from eunoe_stream.runner.handling import Handling
@@ -69,7 +69,11 @@ class Consuming:
         await _cancel([*self._loops, *self._tasks()])
         self._loops = []
         await self._commit(self._partitions)
-        await self._consumer.close()
+        try:
+            await self._consumer.close()
+        except EunoeError as error:
+            # The leases run out by themselves; stopping must go on.
+            logger.warning("%s: leaving the group failed (%s)", self.place.label, error.code)
 
     def _tasks(self) -> list[asyncio.Task[None]]:
         return [task for each in self._partitions.values() for task in each.tasks]

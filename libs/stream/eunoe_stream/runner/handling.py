@@ -17,7 +17,6 @@ from eunoe_stream.runner.failures import Failures
 from eunoe_stream.runner.insistence import where
 from eunoe_stream.runner.work import Work, Workplace
 
-
 logger = logging.getLogger(__name__)
 
 

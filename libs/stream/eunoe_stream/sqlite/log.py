@@ -13,7 +13,8 @@ from eunoe_contracts.events import Record
 from eunoe_stream.doorbell import Doorbell
 from eunoe_stream.log import Consumer, Delivery, TopicPartition
 from eunoe_stream.member import Beat, GroupMember
-from eunoe_stream.sqlite import groups, records
+from eunoe_stream.sqlite import groups
+from eunoe_stream.sqlite import records as record_rows
 from eunoe_stream.sqlite.database import Database
 from eunoe_stream.sqlite.topic_table import TopicTable
 
@@ -47,16 +48,16 @@ class SqliteLog:
         self._doorbell = Doorbell()
         self._closed = False
 
-    async def publish(self, records_: Sequence[Record]) -> None:
+    async def publish(self, records: Sequence[Record]) -> None:
         """Append; returns when all are durable. Raises `StoreUnavailable` (also after `close`) or `StorageFull`."""
         if self._closed:
             raise StoreUnavailable("the log is closed")
-        batch = tuple(records_)
+        batch = tuple(records)
         if not batch:
             return
         names = {each.topic for each in batch}
         known = await self._topics.ensure(names)
-        await self._database.write(lambda connection: records.append(connection, known, batch, self._clock.now()))
+        await self._database.write(lambda connection: record_rows.append(connection, known, batch, self._clock.now()))
         self._doorbell.ring(names)
 
     async def consumer(self, group: str, topics: Sequence[str]) -> Consumer:
@@ -84,13 +85,13 @@ class SqliteLog:
     async def lag(self, topic: str, group: str) -> int:
         """Records of the topic that the group has not committed; 0 for an unknown topic."""
         known = await self._topics.ensure([topic])
-        return await self._database.read(lambda connection: records.lag(connection, known[topic], group))
+        return await self._database.read(lambda connection: record_rows.lag(connection, known[topic], group))
 
     async def has_pending(self, topic: str, group: str, key: str) -> bool:
         """True when the group has an uncommitted record with that key on the topic or on its retry topics."""
         known = await self._topics.ensure([topic])
         chosen = [known[topic], *await self._topics.starting_with(topic_names.retry_prefix(topic, group))]
-        return await self._database.read(lambda connection: records.has_pending(connection, chosen, group, key))
+        return await self._database.read(lambda connection: record_rows.has_pending(connection, chosen, group, key))
 
     async def trim(self, older_than: datetime) -> int:
         """Delete records published before `older_than` that every known group has committed; returns how many.
@@ -99,7 +100,7 @@ class SqliteLog:
         """
         await self._topics.prepare()
         total = 0
-        while deleted := await self._database.write(lambda connection: records.trim(connection, older_than)):
+        while deleted := await self._database.write(lambda connection: record_rows.trim(connection, older_than)):
             total += deleted
         return total
 
@@ -124,7 +125,7 @@ class SqliteLog:
     async def read(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
         """For `GroupMember`."""
         known = await self._topics.ensure({each.topic for each, _ in wanted})
-        return await self._database.read(lambda connection: records.read(connection, known, wanted, limit))
+        return await self._database.read(lambda connection: record_rows.read(connection, known, wanted, limit))
 
     async def commit(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
         """For `GroupMember`."""
