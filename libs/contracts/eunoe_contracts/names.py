@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from eunoe_contracts.identity import normalised_statement
 
@@ -16,6 +17,7 @@ NAME_TYPE = "name"
 
 SHORTEST_TITLE = 6
 LONGEST_NAME_WORDS = 8
+SENTENCE_CASE_WORDS = 4
 MOST_NAMES = 64
 """Most names of one text; the first ones count."""
 
@@ -25,9 +27,13 @@ _QUOTED = re.compile(
     r"|\u300c([^\u300d\n]{1,60})\u300d|\u300e([^\u300f\n]{1,60})\u300f|\[\[([^\]\n|]{2,80})(?:\|[^\]\n]*)?\]\]|\[([^\]\n]{2,80})\]\([^)\n]*\)"
 )
 _FILE = re.compile(r"(?<![\w./-])([\w-]{2,60})\.[A-Za-z][A-Za-z0-9]{0,4}(?![\w/])")
-_CONNECTORS = frozenset({"of", "the", "and", "de", "la", "le", "du", "von", "van", "der", "den", "in", "for", "to", "a", "an", "on", "at", "&"})
-_COMMON = frozenset(
-    """a about above according actually additionally after afterwards again against all along already also although always am an and
+_INSIDE = frozenset({"of", "the", "de", "la", "le", "du", "von", "van", "der", "den"})
+_BETWEEN = frozenset({"and", "in", "for", "to", "a", "an", "on", "at"})
+"""Small words that may stand inside a title, but more often stand between two names."""
+
+_CONNECTORS = _INSIDE | _BETWEEN
+_COMMON_WORDS = """
+    a about above according actually additionally after afterwards again against all along already also although always am an and
     another any anyone anything are around as at be because been before being below between both but by can cannot could did do does
     during each either else even every everyone everything few finally first for from further had has have having he hello hence her
     here hers hi him his how however i i'd i'll i'm i've if in indeed instead into is it it's its just last later least let let's like
@@ -36,7 +42,13 @@ _COMMON = frozenset(
     she should since so some someone something sometimes soon still such sure than thank thanks that that's the their them then there
     there's therefore these they they're third this those though through thus to today together tomorrow too under unless until up upon
     us usually very was we we're well were what what's when where whereas whether which while who whom whose why will with within
-    without would yeah yes yesterday yet you you're your yours todo note decision""".split()
+    without would yeah yes yesterday yet you you're your yours todo note decision
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+_CALENDAR = frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october
+    november december""".casefold().split()
 )
 _DISAMBIGUATION = re.compile(r"\s*[(\uff08][^()\uff08\uff09]*[)\uff09]\s*\Z")
 
@@ -56,9 +68,11 @@ def main_names(text: str) -> list[str]:
 
 
 def mentionable_names(text: str) -> list[str]:
-    """All strings that may be a mention: `main_names` first, then the shorter names inside them (`Wood` is too short)."""
+    """All strings that may be a mention: `main_names` first, then longer and shorter ones around them (`Wood` is too short), then
+    those that go on in small letters, as titles do in many languages (`Kafka notes`).
+    """
     parts = (name for run in _runs(text) for name in _parts(text, run))
-    return _unique([*main_names(text), *parts])
+    return _unique([*main_names(text), *parts, *_sentence_case(text)])
 
 
 def _unique(names: list[str]) -> list[str]:
@@ -115,15 +129,27 @@ def _written(text: str, first: re.Match[str], last: re.Match[str]) -> str:
 
 
 def _trimmed(text: str, run: list[re.Match[str]]) -> Iterator[str]:
-    kept = list(run)
-    while kept and kept[0][0].casefold() in _COMMON:
-        kept.pop(0)
-    while kept and kept[-1][0].casefold() in _COMMON:
-        kept.pop()
-    if kept and (len(kept[0][0]) > 1 or len(kept) > 1):
-        for at in range(0, len(kept), LONGEST_NAME_WORDS):
-            chunk = kept[at : at + LONGEST_NAME_WORDS]
-            yield _written(text, chunk[0], chunk[-1])
+    for kept in _without_between(run):
+        while kept and kept[0][0].casefold() in _COMMON:
+            kept.pop(0)
+        while kept and kept[-1][0].casefold() in _COMMON:
+            kept.pop()
+        is_date = all(token[0].isdigit() or token[0].casefold() in _CALENDAR for token in kept)
+        if not is_date and (len(kept[0][0]) > 1 or len(kept) > 1):
+            for at in range(0, len(kept), LONGEST_NAME_WORDS):
+                chunk = kept[at : at + LONGEST_NAME_WORDS]
+                yield _written(text, chunk[0], chunk[-1])
+
+
+def _without_between(run: list[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
+    current: list[re.Match[str]] = []
+    for token in run:
+        if token[0] in _BETWEEN:
+            yield current
+            current = []
+        else:
+            current.append(token)
+    yield current
 
 
 def _parts(text: str, run: list[re.Match[str]]) -> Iterator[str]:
@@ -133,4 +159,16 @@ def _parts(text: str, run: list[re.Match[str]]) -> Iterator[str]:
             is_open = any(end[0].islower() and end[0] in _CONNECTORS for end in (first, last))
             is_common = size == 1 and first[0].casefold() in _COMMON
             if not is_open and not is_common and mention_form(_written(text, first, last)):
+                yield _written(text, first, last)
+
+
+def _sentence_case(text: str) -> Iterator[str]:
+    tokens = list(_TOKEN.finditer(text))
+    for at, first in enumerate(tokens):
+        if not _is_namelike(first[0]):
+            continue
+        for before, last in pairwise(tokens[at : at + SENTENCE_CASE_WORDS]):
+            if text[before.end() : last.start()] != " ":
+                break
+            if last[0].islower() and last[0] not in _COMMON:
                 yield _written(text, first, last)

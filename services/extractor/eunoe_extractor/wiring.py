@@ -1,0 +1,52 @@
+"""What the extractor offers to a process."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from eunoe_contracts import topics
+from eunoe_contracts.clock import Clock
+from eunoe_contracts.stages import Stage
+from eunoe_models.embedding.port import TokenCounter
+from eunoe_stores.blobs.port import BlobStore
+from eunoe_stores.catalogue.port import Catalogue
+from eunoe_stream.subscription import Service, Subscription
+
+from eunoe_extractor import service
+from eunoe_extractor.config import ExtractorSettings
+from eunoe_extractor.parsed import Parser
+
+NAME = "extractor"
+GROUP = "extract"
+
+
+def build(
+    settings: ExtractorSettings,
+    *,
+    catalogue: Catalogue,
+    blobs: BlobStore,
+    parser: Parser,
+    tokens: TokenCounter | None,
+    clock: Clock,
+) -> Service:
+    """Two subscriptions: accepted documents and erasures. Without `tokens` (no embedder) lengths are characters / 4."""
+    extract = Subscription(
+        topic=topics.DOCUMENT_ACCEPTED,
+        group=GROUP,
+        handler=partial(
+            service.extract,
+            catalogue=catalogue,
+            blobs=blobs,
+            parser=parser,
+            tokens=tokens,
+            limits=settings.limits,
+            clock=clock,
+        ),
+        stage=Stage.EXTRACT,
+        undo=partial(service.undo_extract, catalogue=catalogue, blobs=blobs),
+        concurrency=settings.concurrency,
+        deadline_s=settings.deadline_s,
+        max_attempts=settings.max_attempts,
+    )
+    erase = Subscription(topic=topics.DOCUMENT_ERASED, group=GROUP, handler=partial(service.erase, catalogue=catalogue, blobs=blobs))
+    return Service(NAME, (extract, erase))

@@ -1,0 +1,1 @@
+"""Structure, mentions and relations of documents and memories."""

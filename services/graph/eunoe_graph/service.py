@@ -1,0 +1,108 @@
+"""Use cases of the graph: structure of documents, relations of memories, and their removal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from eunoe_contracts.errors import MalformedEvent
+from eunoe_contracts.events import Event
+from eunoe_contracts.identity import row_key
+from eunoe_stores.catalogue.port import DocumentCatalogue, MemoryCatalogue, UnitCatalogue
+from eunoe_stores.catalogue.rows import DocumentRow
+from eunoe_stores.graph.port import Edge, EdgeKind, GraphStore, Node
+
+from eunoe_graph.mention import mentioned_documents, mentioning_passages, mentions
+from eunoe_graph.node import entity_node, memory_node
+from eunoe_graph.outline import outline
+from eunoe_graph.removal import remove_document, remove_generation
+from eunoe_graph.session import session_of, turn_order, turn_position
+
+BATCH = 5000
+
+
+class StructureCatalogue(DocumentCatalogue, UnitCatalogue, Protocol):
+    """The parts of the catalogue that `structure` reads."""
+
+
+class RelateCatalogue(DocumentCatalogue, MemoryCatalogue, Protocol):
+    """The parts of the catalogue that `relate` reads."""
+
+
+async def structure(event: Event, *, catalogue: StructureCatalogue, graph: GraphStore) -> Sequence[Event]:
+    """Store a document's nodes, order, waypoints and mentions; twice stores the same.
+
+    What the document writes is stored before it is looked up from either side, so the result does not depend on which of two
+    documents comes first. Nothing happens for a document that is erased or has a newer generation.
+    """
+    row = await _current(event, catalogue)
+    if row is None:
+        return []
+    units = await catalogue.units(row.tenant, row.id, row.generation)
+    drawn = outline(row, units, position=turn_position(row))
+    session = session_of(row, units)
+    named = await asyncio.to_thread(mentions, row, units)
+    await _store(row.tenant, (*drawn.nodes, *session.nodes, *named.nodes), (*drawn.edges, *session.edges, *named.edges), graph=graph)
+    links = [
+        *await mentioned_documents(row, named, graph=graph),
+        *await mentioning_passages(row, graph=graph),
+        *await turn_order(row, units, graph=graph),
+    ]
+    await _store(row.tenant, (), links, graph=graph)
+    return []
+
+
+async def relate(event: Event, *, catalogue: RelateCatalogue, graph: GraphStore) -> Sequence[Event]:
+    """Store the nodes of a document's memories, the passages they rest on and the entities they name; twice stores the same."""
+    row = await _current(event, catalogue)
+    if row is None:
+        return []
+    nodes: dict[UUID, Node] = {}
+    edges: list[Edge] = []
+    for memory, passage, entities in await catalogue.memories_of(row.tenant, row.id, row.generation):
+        node = memory_node(memory)
+        nodes[node.key] = node
+        source = row_key(passage, row.generation)
+        edges.append(Edge(node.key, EdgeKind.DERIVED_FROM, source, row.id, row.generation))
+        for entity in entities:
+            named = entity_node(entity)
+            nodes[named.key] = named
+            edges.append(Edge(node.key, EdgeKind.MENTIONS, named.key, row.id, row.generation))
+    await _store(row.tenant, list(nodes.values()), edges, graph=graph)
+    return []
+
+
+async def erase(event: Event, *, graph: GraphStore) -> Sequence[Event]:
+    """Remove an erased document's nodes and edges, and the memories and sessions that only it held. May run twice."""
+    if event.document is None:
+        raise MalformedEvent
+    await remove_document(event.tenant, event.document, through_generation=event.generation, graph=graph)
+    return []
+
+
+async def undo(event: Event, *, catalogue: DocumentCatalogue, graph: GraphStore) -> None:
+    """After the fence fell while `structure` or `relate` worked: remove this generation; of an erased document, everything."""
+    if event.document is None:
+        raise MalformedEvent
+    if await catalogue.document(event.tenant, event.document) is None:
+        await erase(event, graph=graph)
+    else:
+        await remove_generation(event.tenant, event.document, event.generation, graph=graph)
+
+
+async def _current(event: Event, catalogue: DocumentCatalogue) -> DocumentRow | None:
+    if event.document is None:
+        raise MalformedEvent
+    row = await catalogue.document(event.tenant, event.document)
+    return row if row is not None and row.generation == event.generation else None
+
+
+async def _store(tenant: str, nodes: Sequence[Node], edges: Sequence[Edge], *, graph: GraphStore) -> None:
+    # In batches, so that a long document does not keep the writer of the store to itself. Edges first: an entity that nothing
+    # mentions may be removed at any moment by the erasure of another document.
+    for start in range(0, len(edges), BATCH):
+        await graph.upsert(tenant, (), edges[start : start + BATCH])
+    for start in range(0, len(nodes), BATCH):
+        await graph.upsert(tenant, nodes[start : start + BATCH], ())

@@ -1,0 +1,74 @@
+"""Conversation sessions: a node that holds the passages of all turns, and the order of the turns.
+
+Turns may be stored in any order. Each turn links itself to the nearest ones before and after that are there; when one in between
+comes later, its links weigh more, so that the heaviest `next` is always the true one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eunoe_contracts.content import Kind, Unit
+from eunoe_contracts.identity import session_id
+from eunoe_stores.catalogue.rows import DocumentRow
+from eunoe_stores.graph.port import Edge, EdgeKind, GraphStore, Node
+
+from eunoe_graph.node import session_node, unit_node
+from eunoe_graph.outline import Drawing
+
+LONGEST_SESSION = 2000
+"""Passages of a session that are looked at to find the neighbours of a turn."""
+
+
+def session_name(row: DocumentRow) -> str:
+    """`metadata.session`, empty for a document that is no turn."""
+    name = row.metadata.get("session")
+    return name if isinstance(name, str) else ""
+
+
+def turn_position(row: DocumentRow) -> int | None:
+    """`metadata.position`, None when there is none."""
+    position = row.metadata.get("position")
+    return position if session_name(row) and isinstance(position, int) and not isinstance(position, bool) else None
+
+
+def session_of(row: DocumentRow, units: Sequence[Unit]) -> Drawing:
+    """The session's node and an edge to each passage of the turn; nothing for a document that is no turn."""
+    name = session_name(row)
+    if not name:
+        return Drawing((), ())
+    node = session_node(session_id(row.tenant, row.container, name), row.container, name)
+    passages = [unit_node(unit) for unit in units if unit.kind is Kind.PASSAGE]
+    edges = tuple(Edge(node.key, EdgeKind.HAS_PASSAGE, passage.key, row.id, row.generation) for passage in passages)
+    return Drawing((node,), edges)
+
+
+async def turn_order(row: DocumentRow, units: Sequence[Unit], *, graph: GraphStore) -> list[Edge]:
+    """`next` edges from the turn before and to the turn after, among the turns that are stored."""
+    position = turn_position(row)
+    passages = sorted((unit for unit in units if unit.kind is Kind.PASSAGE), key=lambda each: each.ordinal)
+    if position is None or not passages:
+        return []
+    session = session_node(session_id(row.tenant, row.container, session_name(row)), row.container, "")
+    found = await graph.neighbours(row.tenant, session.key, kinds=frozenset({EdgeKind.HAS_PASSAGE}), outgoing=True, limit=LONGEST_SESSION)
+    others = [each.node for each in found if each.node.document != row.id and isinstance(each.node.properties.get("position"), int)]
+    earlier = [node for node in others if _position(node) < position]
+    later = [node for node in others if _position(node) > position]
+    edges = []
+    if earlier:
+        last = max(earlier, key=lambda node: (_position(node), node.generation, _ordinal(node)))
+        weight = 1 / (position - _position(last))
+        edges.append(Edge(last.key, EdgeKind.NEXT, unit_node(passages[0]).key, row.id, row.generation, weight))
+    if later:
+        first = min(later, key=lambda node: (_position(node), -node.generation, _ordinal(node)))
+        weight = 1 / (_position(first) - position)
+        edges.append(Edge(unit_node(passages[-1]).key, EdgeKind.NEXT, first.key, row.id, row.generation, weight))
+    return edges
+
+
+def _position(node: Node) -> int:
+    return int(node.properties.get("position") or 0)
+
+
+def _ordinal(node: Node) -> int:
+    return int(node.properties.get("ordinal") or 0)

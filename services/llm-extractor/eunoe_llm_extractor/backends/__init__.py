@@ -1,0 +1,1 @@
+"""Ways to find memories in passages, one per file or folder, behind `port.Proposer`."""
