@@ -138,7 +138,8 @@ class MicroBatcher:
             entry = self._bulk.popleft()
             taken.append(entry)
             tokens += len(entry.ids)
-        return cut_batches(sorted(taken, key=lambda entry: len(entry.ids)), self._limits.tokens)
+        taken.sort(key=lambda entry: len(entry.ids))
+        return [[taken[at] for at in batch] for batch in cut_batches([len(entry.ids) for entry in taken], self._limits.tokens)]
 
     async def _one(self, batch: list[_Entry]) -> None:
         live = [entry for entry in batch if not entry.result.done()]
@@ -167,14 +168,14 @@ class MicroBatcher:
             self._metrics.count("embed_tokens_total", sum(len(entry.ids) for entry in batch), lane=batch[0].lane.value)
 
 
-def cut_batches(entries: Sequence[_Entry], tokens: int) -> list[list[_Entry]]:
-    """Consecutive groups, ordered by length, whose padded size stays within the budget (a single longer text is alone)."""
-    batches: list[list[_Entry]] = []
-    for entry in entries:
-        if batches and (len(batches[-1]) + 1) * len(entry.ids) <= tokens:
-            batches[-1].append(entry)
+def cut_batches(lengths: Sequence[int], tokens: int) -> list[range]:
+    """Groups of consecutive texts, given their rising lengths, whose padded size stays within the budget (a longer text is alone)."""
+    batches: list[range] = []
+    for at, length in enumerate(lengths):
+        if batches and (len(batches[-1]) + 1) * length <= tokens:
+            batches[-1] = range(batches[-1].start, at + 1)
         else:
-            batches.append([entry])
+            batches.append(range(at, at + 1))
     return batches
 
 
