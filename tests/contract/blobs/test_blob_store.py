@@ -50,6 +50,16 @@ async def test_a_staged_upload_is_measured_and_promoted(store: BlobStore) -> Non
         assert await asyncio.to_thread(path.read_bytes) == data
 
 
+async def test_a_staged_upload_can_be_read_as_a_file(store: BlobStore) -> None:
+    await store.stage("t", "u1", in_chunks(b"abc"), limit=3)
+    async with store.staged_file("t", "u1") as path:
+        assert await asyncio.to_thread(path.read_bytes) == b"abc"
+    await store.promote("t", "u1", key())
+    with pytest.raises(BlobNotFound):
+        async with store.staged_file("t", "u1"):
+            pass
+
+
 async def test_an_upload_past_the_limit_leaves_nothing(store: BlobStore) -> None:
     with pytest.raises(PayloadTooLarge):
         await store.stage("t", "u1", in_chunks(b"x" * 3_000_000), limit=2_999_999)

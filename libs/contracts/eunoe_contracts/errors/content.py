@@ -17,6 +17,8 @@ class EmptyFile(ContentError):
     """The file has no bytes."""
 
     code = "empty_file"
+    http_status = 400
+    grpc_status = GrpcStatus.INVALID_ARGUMENT
 
 
 class EmptyExtraction(ContentError):

@@ -61,6 +61,14 @@ class FolderBlobStore:
         path = self._staged(tenant, upload_id)
         await _in_thread(lambda: path.unlink(missing_ok=True))
 
+    @asynccontextmanager
+    async def staged_file(self, tenant: str, upload_id: str) -> AsyncIterator[Path]:
+        """See `BlobStore.staged_file`. The path is the upload itself."""
+        path = self._staged(tenant, upload_id)
+        if not await _in_thread(path.is_file):
+            raise BlobNotFound
+        yield path
+
     async def put(self, tenant: str, key: BlobKey, data: bytes) -> None:
         """See `BlobStore.put`."""
         target = self._path(tenant, key)

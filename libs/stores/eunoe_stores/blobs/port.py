@@ -48,6 +48,10 @@ class BlobStore(Protocol):
         """Drop a staged blob; nothing when it is not there."""
         ...
 
+    def staged_file(self, tenant: str, upload_id: str) -> AbstractAsyncContextManager[Path]:
+        """A path that reads as the staged blob while the context lives. Raises `BlobNotFound`."""
+        ...
+
     async def put(self, tenant: str, key: BlobKey, data: bytes) -> None:
         """Store a small blob, durably and atomically; replaces."""
         ...

@@ -52,6 +52,17 @@ class MemoryBlobStore:
         """See `BlobStore.discard`."""
         self._staging.pop((checked_tenant(tenant), checked_upload(upload_id)), None)
 
+    @asynccontextmanager
+    async def staged_file(self, tenant: str, upload_id: str) -> AsyncIterator[Path]:
+        """See `BlobStore.staged_file`; a temporary copy."""
+        staged = self._staging.get((checked_tenant(tenant), checked_upload(upload_id)))
+        if staged is None:
+            raise BlobNotFound
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / upload_id
+            await asyncio.to_thread(path.write_bytes, staged[0])
+            yield path
+
     async def put(self, tenant: str, key: BlobKey, data: bytes) -> None:
         """See `BlobStore.put`."""
         self._blobs[checked_tenant(tenant), checked_key(key)] = bytes(data)

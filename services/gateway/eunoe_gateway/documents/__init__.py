@@ -1,0 +1,1 @@
+"""Documents at the gateway: acceptance, reading, ends, erasure, sweeping."""

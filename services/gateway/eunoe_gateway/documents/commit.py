@@ -1,0 +1,107 @@
+"""The commit of an accepted content: plan, place the blob, write the row, publish. Runs to its end even when the caller is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from uuid import UUID
+
+from eunoe_contracts.errors import BlobNotFound, EunoeError, QueueFull, StaleGeneration, StoreUnavailable
+from eunoe_stores.blobs.port import BlobKey
+from eunoe_stores.catalogue.rows import AcceptAction, Accepted, NewDocument
+
+from eunoe_gateway.config import GatewaySettings
+from eunoe_gateway.documents.inputs import accepted_event
+from eunoe_gateway.keyed_locks import KeyedLocks
+from eunoe_gateway.ports import GatewayPorts
+from eunoe_gateway.publishing import Publisher
+
+MAX_PLANS = 8
+"""How often the commit starts over when the document's state moves under it."""
+
+logger = logging.getLogger(__name__)
+
+
+class Commit:
+    """Turns a staged upload into an accepted document, or into nothing."""
+
+    def __init__(self, ports: GatewayPorts, settings: GatewaySettings, publisher: Publisher) -> None:
+        self._ports = ports
+        self._settings = settings
+        self._publisher = publisher
+        # Two equal posts at once share one blob key; one after the other, neither can remove the other's blob.
+        self._locks: KeyedLocks[UUID] = KeyedLocks()
+        self._running: set[asyncio.Task[Accepted]] = set()
+
+    async def run(self, tenant: str, new: NewDocument, upload_id: str) -> Accepted:
+        """Accept; returns when durable and, if the log answers soon, published. The staged upload is gone afterwards.
+
+        Raises `IdempotencyConflict`, `QueueFull`, `StorageFull`, `StoreUnavailable`.
+        """
+        task = asyncio.create_task(self._run(tenant, new, upload_id))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[Accepted]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # read it, also when the caller that would have is gone
+
+    async def _run(self, tenant: str, new: NewDocument, upload_id: str) -> Accepted:
+        try:
+            async with self._locks.hold(new.id):
+                accepted = await self._accept(tenant, new, upload_id)
+        finally:
+            await self._ports.blobs.discard(tenant, upload_id)
+        row = accepted.document
+        if accepted.action is not AcceptAction.DEDUPLICATE:
+            self._ports.metrics.count("ingest_bytes_total", new.size, format=new.content_type)
+
+            async def published() -> None:
+                await self._ports.catalogue.mark_published(tenant, row.id, row.generation)
+
+            await self._publisher.publish([accepted_event(row)], then=published)
+        return accepted
+
+    async def _accept(self, tenant: str, new: NewDocument, upload_id: str) -> Accepted:
+        placed: BlobKey | None = None
+        try:
+            for _ in range(MAX_PLANS):
+                plan = await self._ports.catalogue.plan_accept(tenant, new)
+                if plan.action is not AcceptAction.DEDUPLICATE:
+                    placed = await self._place(tenant, upload_id, BlobKey(new.id, plan.generation, new.blob), placed, new.size)
+                with contextlib.suppress(StaleGeneration):
+                    return await self._ports.catalogue.accept(
+                        tenant, new, plan=plan, queue_limit=self._settings.queue_limit, now=self._ports.clock.now()
+                    )
+            raise StoreUnavailable("The document changed again and again while it was accepted; send it again.")
+        except QueueFull as error:
+            raise QueueFull(error.message, retry_after_s=error.retry_after_s or self._settings.retry_after_s) from error
+        finally:
+            if placed is not None:
+                await self._drop_unowned(tenant, placed)
+
+    async def _place(self, tenant: str, upload_id: str, key: BlobKey, placed: BlobKey | None, size: int) -> BlobKey:
+        if placed is None:
+            await self._ports.blobs.promote(tenant, upload_id, key)
+        elif placed != key:
+            # The generation moved on after the upload was moved to the older one's key: copy it from there.
+            again = self._ports.ids.new()
+            try:
+                await self._ports.blobs.stage(tenant, again, self._ports.blobs.stream(tenant, placed), limit=size)
+            except BlobNotFound as error:
+                raise StoreUnavailable("The document was erased while it was accepted; send it again.") from error
+            await self._ports.blobs.promote(tenant, again, key)
+            await self._drop_unowned(tenant, placed)
+        return key
+
+    async def _drop_unowned(self, tenant: str, key: BlobKey) -> None:
+        try:
+            row = await self._ports.catalogue.document(tenant, key.document)
+            if row is None or (row.generation, row.blob) != (key.generation, key.name):
+                await self._ports.blobs.delete_one(tenant, key)
+        except EunoeError as error:
+            # The answer is decided already; an audit finds what stays.
+            logger.warning("unowned blob may have been left: %s", error.code)

@@ -1,0 +1,150 @@
+"""The sweeper: the outbox of acceptance, the second chance of every open document, and the end of every erasure.
+
+It reads only the catalogue and the log, so it does the same after a crash as it does beside a running server.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from eunoe_contracts import topics
+from eunoe_contracts.clock import Clock
+from eunoe_contracts.errors import EunoeError, ReadBackFailed
+from eunoe_contracts.events import encode
+from eunoe_contracts.stages import Stage, StageState, is_settled
+from eunoe_stores.catalogue.rows import DocumentRow, OpenDocument
+from eunoe_stream.log import Log
+from eunoe_telemetry.metrics import Metrics
+
+from eunoe_gateway.config import GatewaySettings
+from eunoe_gateway.documents import erasure
+from eunoe_gateway.documents.ends import Ended, settle, stage_states
+from eunoe_gateway.documents.inputs import PREDECESSORS, accepted_event, input_event, input_key
+from eunoe_gateway.documents.sinks import Sinks
+from eunoe_gateway.ports import StageInput
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweeper:
+    """One pass looks at open documents without progress, unfinished erasures and stale uploads.
+
+    `inputs` says where each stage reads; `finish` where the finisher does. May run in several processes at the same time.
+    """
+
+    sinks: Sinks
+    log: Log
+    clock: Clock
+    metrics: Metrics
+    settings: GatewaySettings
+    inputs: Mapping[Stage, StageInput]
+    finish: StageInput
+    with_vectors: bool
+    on_end: Ended
+
+    async def run(self) -> None:
+        """Pass after pass, the first at once; for ever."""
+        while True:
+            await self.sweep()
+            await self.clock.sleep(self.settings.sweep_interval_s)
+
+    async def sweep(self) -> None:
+        """One pass. A part that fails is left to the next pass; the other parts go on."""
+        for part in (self.documents, self.erasures, self.uploads):
+            try:
+                await part()
+            except EunoeError as error:
+                logger.warning("sweeper: %s: %s", part.__name__, error.code)
+
+    async def documents(self) -> None:
+        """Give every document that stands still what it waits for."""
+        self.metrics.set("open_documents", await self.sinks.catalogue.count_open())
+        since = self.clock.now() - timedelta(seconds=self.settings.sweep_after_s)
+        found = await self.sinks.catalogue.open_documents(not_updated_since=since, limit=self.settings.sweep_limit)
+        for each in found:
+            try:
+                await self._look_at(each)
+            except EunoeError as error:
+                logger.warning("sweeper: document %s: %s", each.document, error.code)
+
+    async def _look_at(self, found: OpenDocument) -> None:
+        row = await self.sinks.catalogue.document(found.tenant, found.document)
+        if row is None or row.generation != found.generation or row.status.is_end:
+            return
+        if not row.published:
+            await self._publish_first(row)
+        elif is_settled(stage_states(row)):
+            await self._settle(row)
+        else:
+            await self._publish_missing(row)
+
+    async def _publish_first(self, row: DocumentRow) -> None:
+        await self.log.publish([encode(accepted_event(row))])
+        await self.sinks.catalogue.mark_published(row.tenant, row.id, row.generation)
+        self._republished(topics.DOCUMENT_ACCEPTED)
+
+    async def _publish_missing(self, row: DocumentRow) -> None:
+        done: set[str] = set()
+        for stage in next_stages(row):
+            source = self.inputs.get(stage)
+            if source is None or source.topic in done:
+                continue
+            if await self.log.has_pending(source.topic, source.group, input_key(source.topic, row)):
+                continue
+            salt = f"sweep-{row.revision}"
+            await self.log.publish([encode(await input_event(stage, row, catalogue=self.sinks.catalogue, salt=salt))])
+            done.add(source.topic)
+            self._republished(source.topic)
+
+    async def _settle(self, row: DocumentRow) -> None:
+        key = topics.document_key(row.tenant, str(row.id))
+        if await self.log.has_pending(self.finish.topic, self.finish.group, key):
+            return
+        age = (self.clock.now() - row.updated_at).total_seconds()
+        try:
+            events = await settle(
+                row.tenant,
+                row.id,
+                row.generation,
+                sinks=self.sinks,
+                now=self.clock.now(),
+                with_vectors=self.with_vectors,
+                on_end=self.on_end,
+                give_up=age > self.settings.read_back_limit_s,
+            )
+        except ReadBackFailed as error:
+            logger.warning("sweeper: document %s: %s", row.id, error.message)
+            return
+        if events:
+            await self.log.publish([encode(each) for each in events])
+
+    def _republished(self, topic: str) -> None:
+        self.metrics.count("sweeper_republished_total", topic=topic)
+
+    async def erasures(self) -> None:
+        """Remove again what erased documents left, and write the proofs."""
+        before = self.clock.now() - timedelta(seconds=self.settings.erase_after_s)
+        found = await self.sinks.catalogue.pending_erasures(requested_before=before, limit=self.settings.sweep_limit)
+        for each in found:
+            try:
+                await erasure.complete(each, sinks=self.sinks, now=self.clock.now())
+            except EunoeError as error:
+                logger.warning("sweeper: erasure of %s: %s", each.document, error.code)
+
+    async def uploads(self) -> None:
+        """Drop uploads that nobody will finish."""
+        await self.sinks.blobs.discard_stale(older_than=self.clock.now() - timedelta(seconds=self.settings.stale_upload_s))
+
+
+def next_stages(row: DocumentRow) -> Iterator[Stage]:
+    """Stages that have not ended and whose input event exists, in pipeline order."""
+    states = stage_states(row)
+    for stage in Stage:
+        before = PREDECESSORS.get(stage)
+        has_ended = states.get(stage) in {StageState.FINISHED, StageState.EXHAUSTED}
+        if not has_ended and (before is None or states.get(before) is StageState.FINISHED):
+            yield stage

@@ -1,0 +1,1 @@
+"""The gRPC door: it translates, limits and authenticates; it has no logic of its own."""
