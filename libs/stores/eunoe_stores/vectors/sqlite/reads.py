@@ -1,0 +1,89 @@
+"""What the reader threads do: load a tenant, load terms, audit."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eunoe_stores.vectors.sqlite.columns import Columns
+from eunoe_stores.vectors.sqlite.entries import RECORD_COLUMNS
+from eunoe_stores.vectors.sqlite.schema import row_range, term_prefix
+from eunoe_stores.vectors.sqlite.writes import STRUCTURE, chunks
+
+FoundTerms: TypeAlias = Mapping[str, tuple[NDArray[np.int64], NDArray[np.float32]]]
+"""Row ids and frequencies by term."""
+_BLOCK = 2_000
+_AFTER_FREQUENCY = "\x7f"
+"""The character after `~`."""
+
+
+def tenant_number(driver: sqlite3.Connection, name: str) -> int | None:
+    """The tenant's number if it ever had a row."""
+    found = driver.execute("SELECT number FROM tenants WHERE name = ?", (name,)).fetchone()
+    return None if found is None else int(found[0])
+
+
+def load(driver: sqlite3.Connection, tenant: int) -> Columns:
+    """All rows and vectors of a tenant."""
+    columns = Columns()
+    within = row_range(tenant)
+    columns.append(driver.execute(f"SELECT {RECORD_COLUMNS} FROM rows WHERE id >= ? AND id < ? ORDER BY id", within).fetchall())  # noqa: S608
+    vectors = driver.execute("SELECT id, vector FROM vectors WHERE id >= ? AND id < ? ORDER BY id", within)
+    while block := vectors.fetchmany(_BLOCK):
+        columns.set_vectors([number for number, _ in block], b"".join([vector for _, vector in block]))
+    last = driver.execute("SELECT last_row FROM tenants WHERE number = ?", (tenant,)).fetchone()
+    columns.through = within[0] + int(last[0])
+    return columns
+
+
+def load_terms(driver: sqlite3.Connection, tenant: int, field: str, terms: Iterable[str]) -> FoundTerms:
+    """Row ids and frequencies of terms, from FTS5."""
+    found = {}
+    prefix = term_prefix(field, tenant)
+    for term in terms:
+        start = f"{prefix}{term}~"
+        rows = driver.execute("SELECT term, doc FROM terms WHERE term >= ? AND term < ?", (start, start[:-1] + _AFTER_FREQUENCY)).fetchall()
+        cut = len(start)
+        found[term] = (
+            np.array([number for _, number in rows], dtype=np.int64),
+            np.array([int(token[cut:]) for token, _ in rows], dtype=np.float32),
+        )
+    return found
+
+
+def findable(driver: sqlite3.Connection, tenant: int, keys: Sequence[bytes]) -> dict[bytes, bytes | None]:
+    """Keys whose row is there and answers a search for its own first term; with the stored vector, if any."""
+    found: dict[bytes, bytes | None] = {}
+    for part in chunks(keys):
+        marks = ", ".join("?" * len(part))
+        statement = (
+            "SELECT r.id, r.key, p.tokens, v.vector FROM rows r JOIN postings p ON p.rowid = r.id "  # noqa: S608 - only question marks
+            f"LEFT JOIN vectors v ON v.id = r.id WHERE r.tenant = ? AND r.key IN ({marks})"
+        )
+        rows = driver.execute(statement, (tenant, *part)).fetchall()
+        for number, key, tokens, vector in rows:
+            first = tokens.partition(" ")[0]
+            probe = "SELECT 1 FROM postings WHERE postings MATCH ? AND rowid = ?"
+            if not first or driver.execute(probe, (f'"{first}"', number)).fetchone():
+                found[key] = vector
+    return found
+
+
+def count(driver: sqlite3.Connection, tenant: int, document: bytes | None) -> int:
+    """Number of rows."""
+    if document is None:
+        found = driver.execute("SELECT count(*) FROM rows WHERE tenant = ?", (tenant,))
+    else:
+        found = driver.execute("SELECT count(*) FROM rows WHERE tenant = ? AND document = ?", (tenant, document))
+    return int(found.fetchone()[0])
+
+
+def documents(driver: sqlite3.Connection, tenant: int) -> list[tuple[bytes, int]]:
+    """(document, generation) of structure rows, ordered."""
+    marks = ", ".join("?" * len(STRUCTURE))
+    statement = f"SELECT DISTINCT document, generation FROM rows WHERE tenant = ? AND kind IN ({marks}) ORDER BY 1, 2"  # noqa: S608
+    return driver.execute(statement, (tenant, *STRUCTURE)).fetchall()

@@ -1,0 +1,112 @@
+"""Scores over a view. BM25 as in Lucene 8 and Weaviate: idf x tf / (tf + k1 (1 - b + b length / average)), without the constant
+factor k1 + 1 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009). A term that a query
+repeats counts as often.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eunoe_stores.vectors.port import IndexFilter, Scored
+from eunoe_stores.vectors.sqlite.columns import View
+from eunoe_stores.vectors.sqlite.filters import mask
+
+K1 = 1.2
+B = 0.75
+_SPARSE = 3
+"""Below one row in three, the chosen vectors are gathered before they are multiplied."""
+
+
+def idf(total: int, holding: int) -> float:
+    """Weight of a term that `holding` of `total` texts contain."""
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
+
+
+def rows_by_bm25(view: View, column: str, tokens: Sequence[str], where: IndexFilter, limit: int) -> list[Scored]:
+    """The best rows; `column` holds the lengths of the field whose postings the view has. Statistics are of all live rows."""
+    if not view.live or limit <= 0:
+        return []
+    alive, lengths = view.columns["alive"], view.columns[column]
+    average = view.lengths[column] / view.live or 1.0
+    scores = np.zeros(len(alive), dtype=np.float64)
+    for term, repeats in Counter(tokens).items():
+        posted, frequencies = view.postings[term]
+        holding = int(np.count_nonzero(alive[posted]))
+        if holding:
+            norms = K1 * (1 - B + B * lengths[posted] / average)
+            scores[posted] += repeats * idf(view.live, holding) * frequencies / (frequencies + norms)
+    slots = np.flatnonzero((scores > 0) & mask(view, where))
+    return _scored(view, slots, scores[slots], limit)
+
+
+def parents_by_bm25(view: View, tokens: Sequence[str], where: IndexFilter, limit: int) -> dict[UUID, float]:
+    """The best parents. A parent's text is the bodies of its rows that pass the filter; statistics are of all live rows."""
+    if not view.live or limit <= 0:
+        return {}
+    columns, count = view.columns, len(view.parents.values)
+    parents, alive, chosen = columns["parent"], columns["alive"], mask(view, where)
+    total = int(np.count_nonzero(np.bincount(parents[alive], minlength=count)))
+    average = view.lengths["body"] / total or 1.0
+    norms = K1 * (1 - B + B * np.bincount(parents[chosen], weights=columns["body"][chosen], minlength=count) / average)
+    scores = np.zeros(count, dtype=np.float64)
+    for term, repeats in Counter(tokens).items():
+        slots, frequencies = view.postings[term]
+        holding = int(np.count_nonzero(np.bincount(parents[slots[alive[slots]]], minlength=count)))
+        if holding:
+            inside = chosen[slots]
+            summed = np.bincount(parents[slots[inside]], weights=frequencies[inside], minlength=count)
+            scores += repeats * idf(total, holding) * summed / (summed + norms)
+    found = np.flatnonzero(scores > 0)
+    ties = np.array([int.from_bytes(view.parents.values[code][:8]) for code in found.tolist()], dtype=np.uint64)
+    return {UUID(bytes=view.parents.values[found[at]]): float(scores[found[at]]) for at in best(scores[found], ties, limit)}
+
+
+def rows_by_cosine(view: View, vector: NDArray[np.float32], where: IndexFilter, limit: int) -> list[Scored]:
+    """The nearest rows, exactly. `vector` has length one."""
+    if view.vectors is None or limit <= 0:
+        return []
+    slots = np.flatnonzero(mask(view, where) & view.columns["has_vector"])
+    return _scored(view, slots, cosines(view, vector, slots), limit)
+
+
+def cosines(view: View, vector: NDArray[np.float32], slots: NDArray[np.intp]) -> NDArray[np.float32]:
+    """Cosines of given rows, which have vectors."""
+    if view.vectors is None or not len(slots):
+        return np.zeros(0, dtype=np.float32)
+    found = view.vectors[slots] @ vector if len(slots) * _SPARSE < len(view.vectors) else (view.vectors @ vector)[slots]
+    clipped: NDArray[np.float32] = np.clip(found, -1, 1)
+    return clipped
+
+
+def covered(view: View, tokens: Sequence[str]) -> dict[UUID, float]:
+    """Share of the query's idf weight that each row of the view's `slots` holds; a term that no row has counts fully."""
+    slots = np.array(list(view.slots.values()), dtype=np.int64)
+    weight, held = 0.0, np.zeros(len(slots))
+    for term in set(tokens):
+        posted, _ = view.postings[term]
+        each = idf(view.live, int(np.count_nonzero(view.columns["alive"][posted])))
+        weight += each
+        held += each * np.isin(slots, posted)
+    shares = held / weight if weight else held
+    return {UUID(bytes=key): min(1.0, float(share)) for key, share in zip(view.slots, shares, strict=True)}
+
+
+def best(scores: NDArray[Any], ties: NDArray[np.uint64], limit: int) -> NDArray[np.intp]:
+    """Positions of the highest scores, best first; equal scores in the order of `ties`, so that answers repeat."""
+    chosen = np.arange(len(scores))
+    if len(scores) > limit:
+        threshold = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        chosen = np.flatnonzero(scores >= threshold)
+    return chosen[np.lexsort((ties[chosen], -scores[chosen]))[:limit]]
+
+
+def _scored(view: View, slots: NDArray[np.intp], scores: NDArray[Any], limit: int) -> list[Scored]:
+    order = best(scores, view.columns["key"][slots], limit)
+    return [Scored(UUID(bytes=view.keys[slots[at]]), float(scores[at])) for at in order]

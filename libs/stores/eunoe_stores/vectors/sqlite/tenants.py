@@ -1,0 +1,111 @@
+"""Tenants of an index file: who is loaded, and the order in which committed changes reach the memory.
+
+A change is written by a task of its own, so that a cancelled caller never leaves the memory behind the file; each task waits
+for the one before it before it applies its change. `Database` starts works in the order they were given, hence the order of
+commits. A tenant's lock keeps loading (of rows or terms) and applying apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from eunoe_contracts.errors import InternalError
+
+from eunoe_stores.sqlite.connections import raw
+from eunoe_stores.sqlite.port import Database
+from eunoe_stores.vectors.sqlite import reads, writes
+from eunoe_stores.vectors.sqlite.columns import Columns, View
+from eunoe_stores.vectors.sqlite.writes import Change
+
+UNKNOWN = -1
+"""Number of a tenant without rows: it matches nothing."""
+
+
+class Tenant:
+    """One tenant; `columns` is None until a query asks."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.lock = asyncio.Lock()
+        self.columns: Columns | None = Columns() if number == UNKNOWN else None
+
+
+class Tenants:
+    """All tenants that were met since the start."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[str, Tenant] = {}
+        self._last: asyncio.Task[Change] | None = None
+
+    async def get(self, name: str, *, create: bool) -> Tenant:
+        """The tenant; without `create`, one that matches nothing when it has no rows yet."""
+        known = self._known.get(name)
+        if known is not None:
+            return known
+        if create:
+            number: int | None = await self._database.write(lambda connection: writes.tenant_number(raw(connection), name))
+        else:
+            number = await self._database.read(lambda connection: reads.tenant_number(raw(connection), name))
+        if number is None:
+            return Tenant(UNKNOWN)
+        return self._known.setdefault(name, Tenant(number))
+
+    async def write(self, tenant: Tenant, work: Callable[[sqlite3.Connection], Change]) -> Change:
+        """Commit, then bring the memory up to date; returns when queries see it."""
+        if tenant.number == UNKNOWN:
+            return Change()
+        task = asyncio.get_running_loop().create_task(self._write(tenant, work, self._last))
+        self._last = task
+        return await asyncio.shield(task)
+
+    async def settled(self) -> None:
+        """Wait until every change given so far is applied (or has failed)."""
+        if self._last is not None:
+            await asyncio.wait([self._last])
+
+    async def view(self, tenant: Tenant, *, field: str, terms: Sequence[str], keys: Sequence[bytes]) -> View:
+        """The tenant's rows now, loaded when needed."""
+        found = tenant.columns.view(field=field, terms=terms, keys=keys) if tenant.columns is not None else None
+        if found is not None:
+            return found
+        async with tenant.lock:
+            columns = await self._loaded(tenant)
+            unknown = columns.unknown_terms(field, terms)
+            if unknown:
+                postings = await self._terms(tenant.number, field, unknown)
+                await asyncio.to_thread(columns.put_postings, field, postings, needed=terms)
+            found = columns.view(field=field, terms=terms, keys=keys)
+        if found is None:
+            raise InternalError("postings vanished while nothing was applied")
+        return found
+
+    async def forget(self) -> None:
+        """Load every tenant again with its next query."""
+        for tenant in self._known.values():
+            async with tenant.lock:
+                tenant.columns = None
+
+    async def _write(self, tenant: Tenant, work: Callable[[sqlite3.Connection], Change], before: asyncio.Task[Change] | None) -> Change:
+        try:
+            change = await self._database.write(lambda connection: work(raw(connection)))
+        finally:
+            if before is not None:
+                await asyncio.wait([before])
+        async with tenant.lock:
+            if tenant.columns is not None:
+                # Taken away meanwhile: should it fail, the next query loads the truth from the file.
+                columns, tenant.columns = tenant.columns, None
+                await asyncio.to_thread(columns.apply, change)
+                tenant.columns = columns
+        return change
+
+    async def _loaded(self, tenant: Tenant) -> Columns:
+        if tenant.columns is None:
+            tenant.columns = await self._database.read(lambda connection: reads.load(raw(connection), tenant.number))
+        return tenant.columns
+
+    async def _terms(self, number: int, field: str, terms: Sequence[str]) -> reads.FoundTerms:
+        return await self._database.read(lambda connection: reads.load_terms(raw(connection), number, field, terms))
