@@ -62,11 +62,18 @@ async def mentioned_documents(row: DocumentRow, drawn: Drawing, *, graph: GraphS
             known = newest.get(node.public_id)
             if known is None or known.generation < node.generation:
                 newest[node.public_id] = node
-    return [_link(row, edge.source, target) for edge in drawn.edges for target in titled.get(names[edge.target], {}).values()]
+    return [
+        Edge(edge.source, EdgeKind.MENTIONS_DOCUMENT, target.key, row.id, row.generation)
+        for edge in drawn.edges
+        for target in titled.get(names[edge.target], {}).values()
+    ]
 
 
 async def mentioning_passages(row: DocumentRow, *, graph: GraphStore) -> list[Edge]:
-    """Edges from passages of other documents, stored earlier, that write this document's title."""
+    """Edges from passages of other documents, stored earlier, that write this document's title.
+
+    They belong to the mentioning document, as if it had come later: there is one edge, not one from each side.
+    """
     document = document_node(row)
     if not document.name:
         return []
@@ -75,10 +82,8 @@ async def mentioning_passages(row: DocumentRow, *, graph: GraphStore) -> list[Ed
     for entity in entities:
         found = await graph.neighbours(row.tenant, entity.key, kinds=frozenset({EdgeKind.MENTIONS}), outgoing=False, limit=EARLIER_PASSAGES)
         edges.extend(
-            _link(row, each.node.key, document) for each in found if each.node.kind is NodeKind.PASSAGE and each.node.document != row.id
+            Edge(each.node.key, EdgeKind.MENTIONS_DOCUMENT, document.key, each.node.document, each.node.generation)
+            for each in found
+            if each.node.kind is NodeKind.PASSAGE and each.node.document is not None and each.node.document != row.id
         )
     return edges
-
-
-def _link(row: DocumentRow, source: UUID, target: Node) -> Edge:
-    return Edge(source, EdgeKind.MENTIONS_DOCUMENT, target.key, row.id, row.generation)

@@ -19,10 +19,12 @@ LOOKED_AT = 1000
 
 
 async def remove_document(tenant: str, document: UUID, *, through_generation: int, graph: GraphStore) -> None:
-    """Everything of that and older generations. A crash in between is mended by the next call: memories and sessions go first."""
+    """Everything of that and older generations. May run twice, also after a crash in between."""
     generations = range(1, through_generation + 1)
     reached = await _reached(tenant, document, generations, graph)
-    await graph.delete_nodes(tenant, await _left_alone(tenant, document, generations, reached, graph))
+    own = [node.key for node in reached if node.document == document]
+    # By key too: edges of other documents that point at these nodes go with them.
+    await graph.delete_nodes(tenant, [*await _left_alone(tenant, document, generations, reached, graph), *own])
     await graph.delete_document(tenant, document, through_generation=through_generation)
 
 

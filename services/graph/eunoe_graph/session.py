@@ -57,13 +57,17 @@ async def turn_order(row: DocumentRow, units: Sequence[Unit], *, graph: GraphSto
     edges = []
     if earlier:
         last = max(earlier, key=lambda node: (_position(node), node.generation, _ordinal(node)))
-        weight = 1 / (position - _position(last))
-        edges.append(Edge(last.key, EdgeKind.NEXT, unit_node(passages[0]).key, row.id, row.generation, weight))
+        edges.append(_next(last, unit_node(passages[0]), position - _position(last)))
     if later:
         first = min(later, key=lambda node: (_position(node), -node.generation, _ordinal(node)))
-        weight = 1 / (_position(first) - position)
-        edges.append(Edge(unit_node(passages[-1]).key, EdgeKind.NEXT, first.key, row.id, row.generation, weight))
+        edges.append(_next(unit_node(passages[-1]), first, _position(first) - position))
     return edges
+
+
+def _next(source: Node, target: Node, distance: int) -> Edge:
+    # Owned by the earlier turn, whoever finds it: one edge, not one from each side.
+    owner = source.document or target.document or source.public_id
+    return Edge(source.key, EdgeKind.NEXT, target.key, owner, source.generation, 1 / distance)
 
 
 def _position(node: Node) -> int:
