@@ -1,0 +1,151 @@
+"""Accepting documents: plan, then compare and set."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from eunoe_contracts.content import Json, Metadata
+from eunoe_contracts.errors import IdempotencyConflict, StaleGeneration
+from eunoe_contracts.stages import DocumentStatus
+from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from eunoe_stores.catalogue.rows import AcceptAction, Accepted, AcceptPlan, NewDocument
+from eunoe_stores.catalogue.sql import document_rows
+from eunoe_stores.catalogue.sql.part import SqlPart
+from eunoe_stores.catalogue.sql.queue_room import QueueRoom
+from eunoe_stores.catalogue.tables import documents
+
+STATE = select(documents.c.generation, documents.c.status, documents.c.fingerprint).where(
+    documents.c.id == bindparam("document"), documents.c.tenant == bindparam("of_tenant")
+)
+WHOLE = (
+    document_rows.SELECT.add_columns(documents.c.fingerprint)
+    .where(documents.c.id == bindparam("document"), documents.c.tenant == bindparam("of_tenant"))
+    .with_for_update()
+)
+INSERT = insert(documents)
+DELETE = delete(documents).where(documents.c.sequence == bindparam("of_sequence"))
+MERGE = (
+    update(documents)
+    .where(documents.c.sequence == bindparam("of_sequence"))
+    .values({name: bindparam(f"new_{name}") for name in ("tags", "metadata", "session", "position", "revision", "updated_at")})
+)
+ENDED_BADLY = frozenset({DocumentStatus.FAILED, DocumentStatus.CANCELLED, DocumentStatus.ERASED})
+
+
+class SqlAcceptance(SqlPart):
+    """`DocumentCatalogue.plan_accept` and `accept`."""
+
+    async def plan_accept(self, tenant: str, new: NewDocument, *, reprocess: bool = False) -> AcceptPlan:
+        """See `DocumentCatalogue.plan_accept`."""
+        return await self._database.read(partial(_plan, tenant=tenant, new=new, reprocess=reprocess))
+
+    async def accept(self, tenant: str, new: NewDocument, *, plan: AcceptPlan, queue_limit: int, now: datetime) -> Accepted:
+        """See `DocumentCatalogue.accept`."""
+        work = partial(_accept, tenant=tenant, new=new, plan=plan, room=self._queue_room, queue_limit=queue_limit, now=now)
+        accepted = await self._database.write(work)
+        self._changes.tell(tenant, new.id)
+        return accepted
+
+
+def _plan(connection: Connection, *, tenant: str, new: NewDocument, reprocess: bool) -> AcceptPlan:
+    row = connection.execute(STATE, {"document": new.id, "of_tenant": tenant}).mappings().first()
+    if row is None:
+        return AcceptPlan(AcceptAction.CREATE, 1)
+    _refuse_other_body(row, new)
+    if reprocess or row["status"] in ENDED_BADLY:
+        return AcceptPlan(AcceptAction.REACCEPT, row["generation"] + 1)
+    return AcceptPlan(AcceptAction.DEDUPLICATE, row["generation"])
+
+
+def _refuse_other_body(row: RowMapping, new: NewDocument) -> None:
+    # A tombstone has no fingerprint: after an erasure the id is free for any body.
+    if row["status"] != DocumentStatus.ERASED and row["fingerprint"] != new.fingerprint:
+        raise IdempotencyConflict
+
+
+def _accept(
+    connection: Connection, *, tenant: str, new: NewDocument, plan: AcceptPlan, room: QueueRoom, queue_limit: int, now: datetime
+) -> Accepted:
+    row = connection.execute(WHOLE, {"document": new.id, "of_tenant": tenant}).mappings().first()
+    if row is None:
+        if plan != AcceptPlan(AcceptAction.CREATE, 1):
+            raise StaleGeneration
+        return _start(connection, tenant, new, plan, revision=1, created_at=now, now=now, room=room, queue_limit=queue_limit)
+    if plan.action is AcceptAction.CREATE:
+        raise StaleGeneration
+    _refuse_other_body(row, new)
+    ended_badly = row["status"] in ENDED_BADLY
+    if plan.action is AcceptAction.DEDUPLICATE:
+        if ended_badly or row["generation"] != plan.generation:
+            raise StaleGeneration
+        return _merge(connection, row, new, now)
+    if row["generation"] + 1 != plan.generation:
+        raise StaleGeneration
+    # The row moves to the end of the order of acceptance, so it is written anew; the revision goes on for those who watch.
+    connection.execute(DELETE, {"of_sequence": row["sequence"]})
+    created_at = now if row["status"] == DocumentStatus.ERASED else row["created_at"]
+    is_open = not DocumentStatus(row["status"]).is_end
+    return _start(
+        connection,
+        tenant,
+        new,
+        plan,
+        revision=row["revision"] + 1,
+        created_at=created_at,
+        now=now,
+        room=None if is_open else room,
+        queue_limit=queue_limit,
+    )
+
+
+def _start(
+    connection: Connection,
+    tenant: str,
+    new: NewDocument,
+    plan: AcceptPlan,
+    *,
+    revision: int,
+    created_at: datetime,
+    now: datetime,
+    room: QueueRoom | None,
+    queue_limit: int,
+) -> Accepted:
+    if room is not None:
+        room.take(connection, queue_limit)
+    values = document_rows.accepted_values(tenant, new, generation=plan.generation, revision=revision, created_at=created_at, now=now)
+    try:
+        key = connection.execute(INSERT, values).inserted_primary_key
+    except IntegrityError as error:  # on PostgreSQL another process may accept the same id at the same moment
+        raise StaleGeneration from error
+    assert key is not None  # noqa: S101 - an INSERT of one row always has one
+    return Accepted(document_rows.document_row({**values, "sequence": key[0]}), plan.action)
+
+
+def _merge(connection: Connection, row: RowMapping, new: NewDocument, now: datetime) -> Accepted:
+    tags = [*row["tags"], *(tag for tag in dict.fromkeys(new.tags) if tag not in row["tags"])]
+    metadata: dict[str, Json] = {**row["metadata"], **new.metadata}
+    updated = tuple(name for name, changed in (("tags", tags != row["tags"]), ("metadata", metadata != row["metadata"])) if changed)
+    if not updated:
+        return Accepted(document_rows.document_row(row), AcceptAction.DEDUPLICATE)
+    values = {
+        "tags": tags,
+        "metadata": metadata,
+        "revision": row["revision"] + 1,
+        "updated_at": now,
+    }
+    connection.execute(MERGE, {"of_sequence": row["sequence"], **_prefixed({**values, **_turn(metadata)})})
+    merged = document_rows.document_row({**row, **values})
+    return Accepted(merged, AcceptAction.DEDUPLICATE, updated)
+
+
+def _turn(metadata: Metadata) -> dict[str, Any]:
+    derived = document_rows.derived_from_metadata(metadata)
+    return {"session": derived["session"], "position": derived["position"]}
+
+
+def _prefixed(values: dict[str, Any]) -> dict[str, Any]:
+    return {f"new_{name}": value for name, value in values.items()}

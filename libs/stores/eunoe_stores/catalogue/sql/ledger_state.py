@@ -1,0 +1,187 @@
+"""What may happen to a stage, as pure functions on a snapshot of one document's ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol
+from uuid import UUID
+
+from eunoe_contracts.stages import RANK, ClaimOutcome, DocumentStatus, Stage, StageState, open_status
+
+
+class StageKeyLike(Protocol):
+    """Shape of `eunoe_stream.ledger.StageKey`, which this library cannot import."""
+
+    @property
+    def document(self) -> UUID:
+        """Document."""
+        ...
+
+    @property
+    def generation(self) -> int:
+        """Its generation."""
+        ...
+
+    @property
+    def stage(self) -> Stage:
+        """Stage."""
+        ...
+
+
+class FailureLike(Protocol):
+    """Shape of `eunoe_stream.ledger.Failure`."""
+
+    @property
+    def code(self) -> str:
+        """Stable code of the error."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """Message without content."""
+        ...
+
+    @property
+    def attempts(self) -> int:
+        """Attempts so far."""
+        ...
+
+    @property
+    def first_failed_at(self) -> datetime:
+        """Time of the first failure."""
+        ...
+
+    @property
+    def failed_at(self) -> datetime:
+        """Time of this failure."""
+        ...
+
+    @property
+    def trace(self) -> str:
+        """Trace context."""
+        ...
+
+    @property
+    def topic(self) -> str:
+        """Topic of the record."""
+        ...
+
+
+@dataclass(slots=True)
+class Entry:
+    """One stage. `stored` is false until its row exists; `changed` when the row must be written."""
+
+    state: StageState = StageState.WAITING
+    owner: str = ""
+    lease_until: datetime | None = None
+    attempts: int = 0
+    code: str = ""
+    message: str = ""
+    updated_at: datetime | None = None
+    stored: bool = False
+    changed: bool = False
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Snapshot of the current generation of a document. Methods change it; whoever loaded it writes the changes back."""
+
+    sequence: int
+    generation: int
+    status: DocumentStatus
+    entries: dict[Stage, Entry] = field(default_factory=dict)
+    changed_at: datetime | None = None
+
+    def is_fenced(self, generation: int) -> bool:
+        """True when nothing may be written for that generation any more."""
+        return generation != self.generation or (self.status.is_end and self.status is not DocumentStatus.DONE)
+
+    def claim(self, stage: Stage, *, owner: str, lease_s: float, now: datetime) -> ClaimOutcome:
+        """See `StageLedger.claim`."""
+        entry = self._entry(stage)
+        if entry.state is StageState.FINISHED:
+            return ClaimOutcome.FINISHED
+        if entry.state is StageState.EXHAUSTED:
+            return ClaimOutcome.EXHAUSTED
+        if entry.state is StageState.RUNNING and entry.owner != owner and _is_live(entry.lease_until, lease_s, now):
+            return ClaimOutcome.BUSY
+        entry.state = StageState.RUNNING
+        entry.owner = owner
+        entry.lease_until = now + timedelta(seconds=lease_s)
+        self._touch(entry, now)
+        return ClaimOutcome.CLAIMED
+
+    def renew(self, stage: Stage, *, owner: str, lease_s: float, now: datetime) -> bool:
+        """See `StageLedger.renew`. Not a change that a watcher could see, so the revision stays."""
+        entry = self._entry(stage)
+        if entry.state is not StageState.RUNNING or entry.owner != owner:
+            return False
+        entry.lease_until = now + timedelta(seconds=lease_s)
+        entry.changed = True
+        return True
+
+    def finish(self, stage: Stage, *, now: datetime) -> bool:
+        """See `StageLedger.finish`. The effects are idempotent and there, so it does not matter who has the lease now."""
+        entry = self._entry(stage)
+        if entry.state is StageState.FINISHED:
+            return True
+        if entry.state is StageState.EXHAUSTED:
+            return False
+        self._end(entry, StageState.FINISHED, now)
+        entry.attempts += 1
+        entry.code = entry.message = ""
+        return True
+
+    def release(self, stage: Stage, *, owner: str, failure: FailureLike | None, now: datetime) -> None:
+        """See `StageLedger.release`."""
+        entry = self._entry(stage)
+        if entry.state is not StageState.RUNNING or entry.owner != owner:
+            return
+        self._end(entry, StageState.WAITING, now)
+        if failure is not None:
+            entry.attempts, entry.code, entry.message = failure.attempts, failure.code, failure.message
+
+    def exhaust(self, stage: Stage, failure: FailureLike) -> bool:
+        """See `StageLedger.exhaust`; true when this call did it."""
+        entry = self._entry(stage)
+        if entry.state in {StageState.FINISHED, StageState.EXHAUSTED}:
+            return False
+        self._end(entry, StageState.EXHAUSTED, failure.failed_at)
+        entry.attempts, entry.code, entry.message = failure.attempts, failure.code, failure.message
+        return True
+
+    def reopen(self, stage: Stage, *, now: datetime) -> None:
+        """Back to waiting for a replay; the status of the document is computed anew and may go back."""
+        entry = self._entry(stage)
+        if entry.state is StageState.EXHAUSTED:
+            self._end(entry, StageState.WAITING, now)
+            entry.attempts, entry.code, entry.message = 0, "", ""
+        self.status = open_status(self.states())
+        self.changed_at = now
+
+    def states(self) -> dict[Stage, StageState]:
+        """State of each stage that has a row."""
+        return {stage: entry.state for stage, entry in self.entries.items()}
+
+    def _entry(self, stage: Stage) -> Entry:
+        return self.entries.setdefault(stage, Entry())
+
+    def _end(self, entry: Entry, state: StageState, now: datetime) -> None:
+        entry.state = state
+        entry.owner = ""
+        entry.lease_until = None
+        self._touch(entry, now)
+
+    def _touch(self, entry: Entry, now: datetime) -> None:
+        entry.updated_at = now
+        entry.changed = True
+        self.changed_at = now
+        status = open_status(self.states())
+        if RANK[status] > RANK[self.status]:
+            self.status = status
+
+
+def _is_live(until: datetime | None, lease_s: float, now: datetime) -> bool:
+    # A lease far in the future was written by a clock that has since been set back; it must not block for longer than a lease.
+    return until is not None and now < until <= now + timedelta(seconds=2 * lease_s)

@@ -1,0 +1,109 @@
+"""From rows of the table `memories` to values; sources and orphans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from eunoe_contracts.content import Entity
+from sqlalchemy import Connection, RowMapping, bindparam, delete, select, true, update
+
+from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
+from eunoe_stores.catalogue.sql.documents import NOT_ERASED
+from eunoe_stores.catalogue.tables import documents, memories, memory_sources
+
+FIELDS = (
+    *("id", "container", "kind", "text", "epoch", "confidence", "tags", "metadata", "is_latest", "superseded_by", "event_time"),
+    *("created_at", "updated_at"),
+)
+SELECT = select(*(memories.c[name] for name in FIELDS))
+CHUNK = 500
+"""Ids in one statement; SQLite and PostgreSQL bound the number of parameters."""
+
+live_sources = memory_sources.join(
+    documents, (documents.c.id == memory_sources.c.document) & (documents.c.tenant == memory_sources.c.tenant) & NOT_ERASED
+)
+"""Sources whose document is not erased; from the erasure on, a memory with no other source is not seen any more."""
+
+has_source = (
+    select(memory_sources.c.memory)
+    .select_from(live_sources)
+    .where(memory_sources.c.memory == memories.c.id, memory_sources.c.tenant == memories.c.tenant)
+    .exists()
+)
+VISIBLE = memories.c.alive == true(), has_source
+
+BY_ID = SELECT.where(memories.c.id.in_(bindparam("ids", expanding=True)), memories.c.tenant == bindparam("of_tenant"), *VISIBLE)
+SOURCES = (
+    select(memory_sources.c.memory, memory_sources.c.document)
+    .select_from(live_sources)
+    .where(memory_sources.c.memory.in_(bindparam("ids", expanding=True)), memory_sources.c.tenant == bindparam("of_tenant"))
+    .order_by(documents.c.sequence, memory_sources.c.generation)
+)
+STILL_USED = (
+    select(memory_sources.c.memory)
+    .where(memory_sources.c.memory.in_(bindparam("ids", expanding=True)), memory_sources.c.tenant == bindparam("of_tenant"))
+    .distinct()
+)
+EPOCHS = select(memories.c.id, memories.c.epoch).where(
+    memories.c.id.in_(bindparam("ids", expanding=True)), memories.c.tenant == bindparam("of_tenant"), memories.c.alive == true()
+)
+BURY = (
+    update(memories)
+    .where(memories.c.id == bindparam("of_memory"), memories.c.tenant == bindparam("of_tenant"))
+    .values(alive=False, text="", tags=[], metadata={}, superseded_by=None, event_time=None)
+)
+DROP_ALL_SOURCES = delete(memory_sources).where(
+    memory_sources.c.memory == bindparam("of_memory"), memory_sources.c.tenant == bindparam("of_tenant")
+)
+
+
+def chunks(ids: Iterable[UUID]) -> list[list[UUID]]:
+    """Distinct ids in lists that fit one statement."""
+    distinct = list(dict.fromkeys(ids))
+    return [distinct[start : start + CHUNK] for start in range(0, len(distinct), CHUNK)]
+
+
+def with_sources(connection: Connection, tenant: str, rows: Sequence[RowMapping]) -> list[MemoryRow]:
+    """Values of rows that have at least `FIELDS`, with their sources in order of acceptance."""
+    sources: dict[UUID, dict[UUID, None]] = {}
+    for ids in chunks(row["id"] for row in rows):
+        for memory, document in connection.execute(SOURCES, {"ids": ids, "of_tenant": tenant}):
+            sources.setdefault(memory, {})[document] = None
+    return [_row(row, tuple(sources.get(row["id"], ()))) for row in rows]
+
+
+def read(connection: Connection, tenant: str, ids: Iterable[UUID]) -> dict[UUID, MemoryRow]:
+    """Those that are visible."""
+    rows: list[RowMapping] = []
+    for chunk in chunks(ids):
+        rows.extend(connection.execute(BY_ID, {"ids": chunk, "of_tenant": tenant}).mappings())
+    return {row.id: row for row in with_sources(connection, tenant, rows)}
+
+
+def bury_orphans(connection: Connection, tenant: str, candidates: Iterable[UUID]) -> list[OrphanedMemory]:
+    """Blank those of the candidates that have no source left; the row stays, so that the epoch never repeats."""
+    orphans: list[OrphanedMemory] = []
+    for ids in chunks(candidates):
+        parameters = {"ids": ids, "of_tenant": tenant}
+        used = set(connection.execute(STILL_USED, parameters).scalars())
+        orphans.extend(OrphanedMemory(id_, epoch) for id_, epoch in connection.execute(EPOCHS, parameters) if id_ not in used)
+    if orphans:
+        connection.execute(BURY, [{"of_memory": orphan.id, "of_tenant": tenant} for orphan in orphans]).close()
+    return orphans
+
+
+def entity_values(entities: Iterable[Entity]) -> list[dict[str, str]]:
+    """Entities as JSON."""
+    return [{"id": str(entity.id), "container": entity.container, "name": entity.name, "type": entity.type} for entity in entities]
+
+
+def entities(values: Iterable[dict[str, str]]) -> tuple[Entity, ...]:
+    """Entities from JSON."""
+    return tuple(Entity(UUID(value["id"]), value["container"], value["name"], value["type"]) for value in values)
+
+
+def _row(row: RowMapping, sources: tuple[UUID, ...]) -> MemoryRow:
+    values: dict[str, Any] = {name: row[name] for name in FIELDS}
+    return MemoryRow(**{**values, "tags": tuple(values["tags"])}, sources=sources)

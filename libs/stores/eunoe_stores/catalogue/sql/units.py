@@ -1,0 +1,149 @@
+"""Passages, sections and roots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from eunoe_contracts.content import Kind, Location, Unit
+from eunoe_contracts.stages import DocumentStatus
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
+
+from eunoe_stores.catalogue.sql.document_changes import change, row_for_change
+from eunoe_stores.catalogue.sql.document_rows import title_key
+from eunoe_stores.catalogue.sql.documents import NOT_ERASED, READABLE
+from eunoe_stores.catalogue.sql.ledger_state import Ledger
+from eunoe_stores.catalogue.sql.part import SqlPart
+from eunoe_stores.catalogue.tables import documents, units
+
+FIELDS = (*("id", "document", "generation", "container", "kind", "ordinal", "text", "context", "parent", "location", "tokens", "indexed"),)
+"""Columns that make a `Unit`, in its order."""
+ORDER = {Kind.ROOT: 0, Kind.SECTION: 1, Kind.PASSAGE: 2}
+
+_COLUMNS = tuple(units.c[name] for name in FIELDS)
+_of_document = (units.c.document == bindparam("of_document"), units.c.tenant == bindparam("of_tenant"))
+_with_document = units.join(documents, (documents.c.id == units.c.document) & (documents.c.tenant == units.c.tenant))
+
+OF_GENERATION = (
+    select(*_COLUMNS)
+    .select_from(_with_document)
+    .where(*_of_document, units.c.generation == bindparam("of_generation"), NOT_ERASED)
+    .order_by(units.c.ordinal)
+)
+BY_ID = (
+    select(*_COLUMNS)
+    .select_from(_with_document)
+    .where(units.c.id.in_(bindparam("ids", expanding=True)), units.c.tenant == bindparam("of_tenant"), NOT_ERASED)
+    .order_by(units.c.generation)
+)
+LATEST = select(func.max(units.c.generation)).select_from(_with_document).where(*_of_document, NOT_ERASED)
+DELETE_ONE = delete(units).where(*_of_document, units.c.generation == bindparam("of_generation"))
+DELETE_THROUGH = delete(units).where(*_of_document, units.c.generation <= bindparam("through"))
+INSERT = insert(units)
+PREVIOUS_TURN = (
+    select(documents.c.id)
+    .where(
+        documents.c.tenant == bindparam("of_tenant"),
+        documents.c.container == bindparam("in_container"),
+        documents.c.session == bindparam("of_session"),
+        documents.c.session != "",
+        documents.c.position < bindparam("before"),
+        READABLE,
+    )
+    .order_by(documents.c.position.desc(), documents.c.sequence.desc())
+    .limit(1)
+)
+
+
+class SqlUnits(SqlPart):
+    """`UnitCatalogue`."""
+
+    async def put_units(self, tenant: str, document: UUID, generation: int, units: Sequence[Unit], *, title: str, now: datetime) -> bool:
+        """See `UnitCatalogue.put_units`."""
+        rows = [_values(tenant, unit) for unit in units]
+
+        def work(connection: Connection) -> bool:
+            row = row_for_change(connection, tenant, document)
+            if row is None or Ledger(0, row["generation"], DocumentStatus(row["status"])).is_fenced(generation):
+                return False
+            connection.execute(DELETE_ONE, {"of_tenant": tenant, "of_document": document, "of_generation": generation}).close()
+            if rows:
+                connection.execute(INSERT, rows).close()
+            change(connection, row["sequence"], {"title": title, "title_key": title_key(title), "updated_at": now})
+            return True
+
+        written = await self._database.write(work)
+        self._changes.tell(tenant, document)
+        return written
+
+    async def units(self, tenant: str, document: UUID, generation: int, *, kinds: frozenset[Kind] = frozenset()) -> Sequence[Unit]:
+        """See `UnitCatalogue.units`. Empty once the document is erased."""
+        parameters = {"of_tenant": tenant, "of_document": document, "of_generation": generation}
+
+        def work(connection: Connection) -> list[Unit]:
+            return [_unit(row) for row in connection.execute(OF_GENERATION, parameters)]
+
+        found = [unit for unit in await self._database.read(work) if not kinds or unit.kind in kinds]
+        return sorted(found, key=lambda unit: ORDER[unit.kind])
+
+    async def units_by_id(self, tenant: str, ids: Sequence[UUID]) -> Mapping[UUID, Unit]:
+        """See `UnitCatalogue.units_by_id`."""
+        if not ids:
+            return {}
+        parameters = {"of_tenant": tenant, "ids": list(ids)}
+        return await self._database.read(
+            lambda connection: {row.id: _unit(row) for row in connection.execute(BY_ID, parameters)},  # the newest comes last
+        )
+
+    async def latest_generation_with_units(self, tenant: str, document: UUID) -> int:
+        """See `UnitCatalogue.latest_generation_with_units`."""
+        parameters = {"of_tenant": tenant, "of_document": document}
+        return await self._database.read(lambda connection: int(connection.execute(LATEST, parameters).scalar() or 0))
+
+    async def delete_units(self, tenant: str, document: UUID, *, through_generation: int) -> int:
+        """See `UnitCatalogue.delete_units`."""
+        parameters = {"of_tenant": tenant, "of_document": document, "through": through_generation}
+        return await self._database.write(lambda connection: connection.execute(DELETE_THROUGH, parameters).rowcount)
+
+    async def last_turn(self, tenant: str, container: str, session: str, *, before: int) -> Unit | None:
+        """See `UnitCatalogue.last_turn`: the last passage of that turn."""
+        parameters = {"of_tenant": tenant, "in_container": container, "of_session": session, "before": before}
+
+        def work(connection: Connection) -> Unit | None:
+            document = connection.execute(PREVIOUS_TURN, parameters).scalar()
+            if document is None:
+                return None
+            of_document = {"of_tenant": tenant, "of_document": document}
+            generation = connection.execute(LATEST, of_document).scalar()
+            rows = connection.execute(OF_GENERATION, {**of_document, "of_generation": generation or 0})
+            passages = [row for row in rows if row.kind == Kind.PASSAGE]
+            return _unit(passages[-1]) if passages else None
+
+        return await self._database.read(work)
+
+
+def _values(tenant: str, unit: Unit) -> dict[str, Any]:
+    return {
+        "id": unit.id,
+        "generation": unit.generation,
+        "tenant": tenant,
+        "document": unit.document,
+        "container": unit.container,
+        "kind": unit.kind.value,
+        "ordinal": unit.ordinal,
+        "text": unit.text,
+        "context": unit.context,
+        "parent": unit.parent,
+        "location": asdict(unit.location),
+        "tokens": unit.tokens,
+        "indexed": unit.indexed,
+    }
+
+
+def _unit(row: Sequence[Any]) -> Unit:
+    id_, document, generation, container, kind, ordinal, text, context, parent, location, tokens, indexed = row
+    where = Location(**{**location, "heading_path": tuple(location["heading_path"])})
+    return Unit(id_, document, generation, container, Kind(kind), ordinal, text, context, parent, where, tokens, indexed)
