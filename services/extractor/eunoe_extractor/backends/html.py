@@ -1,0 +1,121 @@
+"""HTML: html2text makes Markdown of it, except for data tables, which are taken out before and put back as tables."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import html2text
+import lxml.html
+from eunoe_contracts.errors import CorruptDocument
+from lxml import etree
+
+from eunoe_extractor.backends.blocks import BlockList
+from eunoe_extractor.backends.html_tables import take_out_tables
+from eunoe_extractor.backends.markdown import add_markdown, first_heading
+from eunoe_extractor.backends.options import ParseOptions
+from eunoe_extractor.backends.text import read_text
+from eunoe_extractor.parsed import Block, BlockKind, ParsedDocument
+
+UNSEEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas")
+TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
+ESCAPED = re.compile(r"\\([-+.()\[\]\\`*_#{}!>|])")
+PLACE = re.compile("\ue001(\\d{1,7})\ue002")
+DEEPEST = {"ul": 12, "ol": 12, "dl": 12, "blockquote": 6}
+
+
+class _Writer(html2text.HTML2Text):
+    """html2text with a ceiling on nesting: thousands of nested lists would make megabytes of indentation."""
+
+    def __init__(self) -> None:
+        super().__init__(bodywidth=0)
+        self.ignore_images = True
+        self.ignore_links = True
+        self.ignore_emphasis = True
+        self.unicode_snob = True
+        self.single_line_break = False
+        self._depth = dict.fromkeys(DEEPEST, 0)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag in DEEPEST:
+            self._depth[tag] += 1
+            if self._depth[tag] > DEEPEST[tag]:
+                return
+        super().handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in DEEPEST and self._depth[tag] > 0:
+            self._depth[tag] -= 1
+            if self._depth[tag] >= DEEPEST[tag]:
+                return
+        super().handle_endtag(tag)
+
+
+def parse(path: Path, *, name: str, options: ParseOptions) -> ParsedDocument:
+    """Read a page. The title is `<title>`, else the first `<h1>`. Raises `EmptyFile`, and `CorruptDocument` when no tree comes out."""
+    del name, options
+    found = read_text(path, markup=True)
+    title_tag = TITLE.search(found.text)
+    metadata = {"charset": found.codec}
+    blocks, language = html_blocks(found.text)
+    if language:
+        metadata["language"] = language
+    title = " ".join(unescape(title_tag[1]).split()) if title_tag else ""
+    h1 = next((each.text for each in blocks.blocks if each.kind is BlockKind.HEADING and each.level == 1), "")
+    warnings = (found.warning,) if found.warning else ()
+    return ParsedDocument("html", title or h1 or first_heading(blocks), tuple(blocks.blocks), warnings, metadata)
+
+
+def html_blocks(text: str) -> tuple[BlockList, str]:
+    """The blocks of a page and its declared language."""
+    tables: list[list[list[str]]] = []
+    language = ""
+    tree = _tree(text)
+    if tree is not None:
+        language = (tree.get("lang") or tree.get("xml:lang") or "")[:20]
+        for each in list(tree.iter(*UNSEEN)):
+            each.drop_tree()
+        tables = take_out_tables(tree)
+        text = lxml.html.tostring(tree, encoding="unicode")
+    markdown = _Writer().handle(text)
+    read = BlockList()
+    add_markdown(read, markdown.split("\n"))
+    return _with_tables(read.blocks, tables), language
+
+
+def _tree(text: str) -> Any:
+    """The tree, or None when the page is nested too deep for the parser, which would cut it off there."""
+    parser = lxml.html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    try:
+        tree = lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+    except etree.ParserError:  # nothing but white space and comments
+        return None
+    except etree.LxmlError as error:
+        raise CorruptDocument("the page cannot be read as HTML") from error
+    too_deep = any("depth" in (each.message or "") for each in parser.error_log)
+    return None if too_deep else tree
+
+
+def _with_tables(blocks: list[Block], tables: list[list[list[str]]]) -> BlockList:
+    """The same blocks with the tables in their places, and without the escapes that html2text adds."""
+    result = BlockList()
+    for block in blocks:
+        if block.kind is BlockKind.CODE:
+            result.add(block.kind, PLACE.sub("", block.text), language=block.language)
+            continue
+        pieces = PLACE.split(block.text)
+        for index, piece in enumerate(pieces):
+            if index % 2:
+                if int(piece) < len(tables):
+                    result.table(tables[int(piece)])
+                continue
+            text = ESCAPED.sub(r"\1", piece)
+            if block.kind is BlockKind.HEADING:
+                result.heading(text, block.level)
+            elif block.kind is BlockKind.TABLE:
+                result.table([block.header, *block.rows])
+            else:
+                result.add(block.kind, text.strip("\n"))
+    return result
