@@ -9,7 +9,7 @@ from eunoe_contracts.errors import MalformedEvent
 from eunoe_contracts.events import Event
 
 from eunoe_gateway.documents.ends import Ended, settle
-from eunoe_gateway.documents.sinks import Sinks, remove_generations
+from eunoe_gateway.documents.sinks import Sinks, remove_contents
 
 
 async def finish_document(event: Event, *, sinks: Sinks, now: datetime, with_vectors: bool, on_end: Ended) -> Sequence[Event]:
@@ -20,8 +20,8 @@ async def finish_document(event: Event, *, sinks: Sinks, now: datetime, with_vec
 
 
 async def remove_erased(event: Event, *, sinks: Sinks) -> Sequence[Event]:
-    """A document was erased: remove it from every store, whatever the other stages do. The proof is the sweeper's."""
+    """A document was erased: remove its contents, whatever the other stages do. The rest and the proof are the sweeper's."""
     if event.document is None:
         raise MalformedEvent("document.erased names no document")
-    await remove_generations(event.tenant, event.document, through_generation=event.generation, sinks=sinks)
+    await remove_contents(event.tenant, event.document, through_generation=event.generation, sinks=sinks)
     return []

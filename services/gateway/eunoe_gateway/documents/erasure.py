@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 from eunoe.v1 import container_pb2, events_pb2, ingest_pb2, types_pb2
 from eunoe_contracts import topics
@@ -51,10 +51,10 @@ class Erasing:
         """Fence and blank the document; its rows follow. Raises `DocumentNotFound`, also when it was erased before."""
         tenant = require(who, Scope.INGEST)
         document = fields.identifier(document_id)
-        erasure = await self._sinks.catalogue.erase(tenant, document, now=self._clock.now())
-        if erasure is None:
+        event = await self._erase(tenant, document)
+        if event is None:
             raise DocumentNotFound
-        await self._publisher.publish([erased_event(erasure)])
+        await self._publisher.publish([event])
         return ingest_pb2.DeleteDocumentResponse(id=str(document), deleted=True)
 
     async def cancel_document(self, who: Principal, document_id: str) -> types_pb2.Document:
@@ -84,12 +84,17 @@ class Erasing:
             raise ContainerNotFound
         events: list[Event] = []
         for document in found:
-            erasure = await self._sinks.catalogue.erase(tenant, document, now=self._clock.now())
-            if erasure is not None:
-                events.append(erased_event(erasure))
-        await self._publish(events)
-        return container_pb2.ContainerServiceDeleteResponse(container=name, deleted_count=len(events))
-
-    async def _publish(self, events: Sequence[Event]) -> None:
+            event = await self._erase(tenant, document)
+            if event is not None:
+                events.append(event)
         if events:
             await self._publisher.publish(events)
+        return container_pb2.ContainerServiceDeleteResponse(container=name, deleted_count=len(events))
+
+    async def _erase(self, tenant: str, document: UUID) -> Event | None:
+        erasure = await self._sinks.catalogue.erase(tenant, document, now=self._clock.now())
+        if erasure is None:
+            return None
+        # The texts go before the answer: if the document is accepted again at once, readers of the older generation find nothing.
+        await self._sinks.catalogue.delete_units(tenant, document, through_generation=erasure.generation)
+        return erased_event(erasure)

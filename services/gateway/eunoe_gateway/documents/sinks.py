@@ -39,6 +39,16 @@ async def remove_generations(tenant: str, document: UUID, *, through_generation:
     return removed + await sinks.blobs.delete(tenant, document, through_generation=through_generation)
 
 
+async def remove_contents(tenant: str, document: UUID, *, through_generation: int, sinks: Sinks) -> None:
+    """Remove what can be removed without knowing what else rests on it: index rows of passages, units, blobs.
+
+    Memories, sessions and their neighbours in the graph are untied by the stages that made them, which look before they remove.
+    """
+    await sinks.vectors.delete_document(tenant, document, through_generation=through_generation)
+    await sinks.catalogue.delete_units(tenant, document, through_generation=through_generation)
+    await sinks.blobs.delete(tenant, document, through_generation=through_generation)
+
+
 async def remove_orphans(tenant: str, orphans: Sequence[OrphanedMemory], *, sinks: Sinks) -> int:
     """Remove the projection rows of memories that lost their last source."""
     keys = [row_key(each.id, each.epoch) for each in orphans]

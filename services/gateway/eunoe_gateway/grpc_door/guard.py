@@ -12,7 +12,7 @@ from typing import Any
 
 import grpc
 from eunoe_contracts.clock import Clock, Ids
-from eunoe_contracts.errors import DeadlineExceeded, InternalError, as_eunoe_error
+from eunoe_contracts.errors import DeadlineExceeded, InternalError, Unauthenticated, as_eunoe_error
 from eunoe_telemetry.metrics import Metrics
 
 from eunoe_gateway.application import Application
@@ -53,8 +53,9 @@ class Guard:
             return
         given = _metadata(context, "authorization")
         found = BEARER.match(given)
-        # A header that is not a bearer token is a wrong secret, never an anonymous call.
-        secret = found[1] if found else given.strip()
+        if given and found is None:  # a header of another kind is a wrong token, never an anonymous call
+            raise Unauthenticated
+        secret = found[1] if found else ""
         caller.enter(await self.application.authenticate(secret, loopback=self.is_loopback))
 
     def limit(self, context: Context, *, streams: bool) -> float:
