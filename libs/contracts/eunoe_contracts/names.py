@@ -71,8 +71,9 @@ def mentionable_names(text: str) -> list[str]:
     """All strings that may be a mention: `main_names` first, then longer and shorter ones around them (`Wood` is too short), then
     those that go on in small letters, as titles do in many languages (`Kafka notes`).
     """
-    parts = (name for run in _runs(text) for name in _parts(text, run))
-    return _unique([*main_names(text), *parts, *_sentence_case(text)])
+    runs = list(_runs(text))
+    parts = (name for run in runs for name in _parts(text, run))
+    return _unique([*main_names(text), *parts, *_joined(text, runs), *_sentence_case(text)])
 
 
 def _unique(names: list[str]) -> list[str]:
@@ -102,6 +103,7 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
     """Capitalised words in a row, joined by single spaces and small words such as `of`; leading common words stay outside."""
     run: list[re.Match[str]] = []
     pending: list[re.Match[str]] = []
+    number: re.Match[str] | None = None
     previous_end = 0
     for token in _TOKEN.finditer(text):
         word = token[0]
@@ -110,6 +112,9 @@ def _runs(text: str) -> Iterator[list[re.Match[str]]]:
         if run and gap not in {" ", " & "} and not (gap == ". " and len(run[-1][0]) == 1):
             yield run
             run, pending = [], []
+        if not run:
+            pending = [number] if number is not None and gap == " " else []
+        number = token if word[:1].isdigit() and not run else None
         is_article = word in {"The", "A", "An"} and not run
         if _is_namelike(word) or is_article or (run and word.isdigit()) or (run and word[:1].isupper()):
             run.extend([*pending, token])
@@ -130,7 +135,7 @@ def _written(text: str, first: re.Match[str], last: re.Match[str]) -> str:
 
 def _trimmed(text: str, run: list[re.Match[str]]) -> Iterator[str]:
     for kept in _without_between(run):
-        while kept and kept[0][0].casefold() in _COMMON:
+        while kept and (kept[0][0].casefold() in _COMMON or kept[0][0].isdigit()):
             kept.pop(0)
         while kept and kept[-1][0].casefold() in _COMMON:
             kept.pop()
@@ -160,6 +165,14 @@ def _parts(text: str, run: list[re.Match[str]]) -> Iterator[str]:
             is_common = size == 1 and first[0].casefold() in _COMMON
             if not is_open and not is_common and mention_form(_written(text, first, last)):
                 yield _written(text, first, last)
+
+
+def _joined(text: str, runs: list[list[re.Match[str]]]) -> Iterator[str]:
+    # `Laie, Hawaii` and `Edward Stanley, 3rd Earl of Derby`; of a longer list only neighbours.
+    names = [name for run in runs for name in _without_between(run) if name]
+    for before, after in pairwise(names):
+        if text[before[-1].end() : after[0].start()] == ", " and len(before) + len(after) <= LONGEST_NAME_WORDS:
+            yield _written(text, before[0], after[-1])
 
 
 def _sentence_case(text: str) -> Iterator[str]:
