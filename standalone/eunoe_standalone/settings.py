@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -24,6 +25,12 @@ class ServerSettings(BaseSettings):
     http: str = Field(default="127.0.0.1:8080", description="HOST:PORT of the HTTP door; port 0 picks a free one.")
     grpc: str = Field(default="127.0.0.1:50051", description="HOST:PORT of the gRPC door; port 0 picks a free one.")
     drain_s: float = Field(default=10.0, ge=0, description="Seconds that work in flight gets to finish on stop.")
+    hosts: tuple[str, ...] = Field(
+        default=(), description="Names that `Host` may have beside loopback and the listening address (JSON list)."
+    )
+    origins: tuple[str, ...] = Field(default=(), description="Origins of web pages that may call the HTTP door (JSON list).")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Lowest level that is logged.")
+    log_format: Literal["auto", "console", "json"] = Field(default="auto", description="Log lines for people or as JSON.")
     queue_low_disk_bytes: int = Field(
         default=64 * 1024 * 1024, ge=0, description="New work is refused below this much free space; search goes on."
     )

@@ -9,7 +9,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 class EmbedderSettings(BaseSettings):
     """How much work is done at the same time."""
 
-    model_config = SettingsConfigDict(env_prefix="EUNOE_EMBEDDER__", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="EUNOE_EMBEDDER__", env_file=".env", frozen=True, extra="ignore")
 
     concurrency: int = Field(default=16, ge=1, le=256, description="Documents in work at the same time, per partition; they share batches.")
     deadline_s: float = Field(

@@ -13,7 +13,7 @@ from eunoe_extractor.segments.limits import Limits
 class ExtractorSettings(BaseSettings):
     """Sizes of passages and sections, and what a parser process may use."""
 
-    model_config = SettingsConfigDict(env_prefix="EUNOE_EXTRACTOR__", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="EUNOE_EXTRACTOR__", env_file=".env", frozen=True, extra="ignore")
 
     passage_tokens: int = Field(default=500, ge=32, le=8000, description="Aim for a passage; smaller where the embedder's window is.")
     header_tokens: int = Field(default=48, ge=0, le=200, description="Most tokens of the header in a contextual text.")

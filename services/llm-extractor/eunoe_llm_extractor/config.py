@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 class LlmSettings(BaseSettings):
     """Which backend finds memories, and how many."""
 
-    model_config = SettingsConfigDict(env_prefix="EUNOE_LLM__", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="EUNOE_LLM__", env_file=".env", frozen=True, extra="ignore")
 
     provider: Literal["rules"] = Field(default="rules", description="Backend that finds memories; `rules` needs no model.")
     max_memories: int = Field(default=50, ge=0, le=1000, description="Most memories of one document; the most certain are kept.")

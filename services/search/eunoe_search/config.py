@@ -12,7 +12,7 @@ class SearchSettings(BaseSettings):
     Weights are relative: those of the arms that answered are scaled to a sum of one.
     """
 
-    model_config = SettingsConfigDict(env_prefix="EUNOE_SEARCH__", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="EUNOE_SEARCH__", env_file=".env", frozen=True, extra="ignore")
 
     candidates: int = Field(default=100, ge=10, le=1000, description="Rows asked of each arm; fusion normalises over these.")
     dense_pool: int = Field(default=400, ge=10, le=5000, description="Nearest rows read for the parents' dense prior.")
@@ -25,7 +25,9 @@ class SearchSettings(BaseSettings):
     prior_parent_dense: float = Field(default=0.2, ge=0, le=10)
     prior_following: float = Field(default=0.2, ge=0, le=10)
     hop_sources: int = Field(default=5, ge=0, le=50, description="Best hits whose mentions are followed; 0 switches the hop off.")
-    hop_decay: float = Field(default=0.7, gt=0, le=1, description="Share of the source's score that the target gets.")
+    hop_decay: float = Field(default=0.9, gt=0, le=1, description="Share of the source's score that the target gets.")
+    hop_bonus: float = Field(default=0.2, ge=0, le=1, description="Share of the source's score that is added to the target's own.")
+    hop_targets: int = Field(default=3, ge=1, description="Best targets of one source that get a score.")
     hop_in_degree: int = Field(default=20, ge=1, description="Targets that more passages mention are skipped.")
     hop_fan_out: int = Field(default=50, ge=1, description="Most mentions followed from one hit.")
     superseded_factor: float = Field(default=0.5, gt=0, le=1, description="Factor on the rank of superseded memories.")

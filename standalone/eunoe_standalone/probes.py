@@ -1,0 +1,63 @@
+"""Readiness probes of the one-process server: each part says for itself whether it can work, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eunoe_contracts.tenancy import DEFAULT_TENANT
+from eunoe_gateway.ports import Probe
+from eunoe_models.artifacts import Loaded
+from eunoe_stream.runner import Runner
+
+from eunoe_standalone.data_directory import DataDirectory
+from eunoe_standalone.parser_pool import ParserPool
+
+STUCK_S = 120.0
+MIB = 1024 * 1024
+
+
+def probes(stores: DataDirectory, loaded: Loaded, parsers: ParserPool, runner: Runner, *, low_disk_bytes: int) -> Mapping[str, Probe]:
+    """Probes by name of the part."""
+
+    async def catalogue() -> tuple[bool, str]:
+        return True, f"{await stores.catalogue.count_open()} documents open"
+
+    async def vectors() -> tuple[bool, str]:
+        await stores.vectors.count(DEFAULT_TENANT)
+        return True, f"model {await stores.vectors.bound_model() or 'none'}"
+
+    async def graph() -> tuple[bool, str]:
+        await stores.graph.count(DEFAULT_TENANT)
+        return True, ""
+
+    async def disk() -> tuple[bool, str]:
+        free = stores.free_bytes()
+        if free < low_disk_bytes:
+            return False, f"only {free // MIB} MiB free: new work is refused, search goes on"
+        return True, f"{free // MIB} MiB free"
+
+    async def model() -> tuple[bool, str]:
+        if loaded.model is None:
+            return True, f"search by words only: {loaded.reason}"
+        return True, loaded.model.profile.model_id
+
+    async def workers() -> tuple[bool, str]:
+        troubles = []
+        for group, health in sorted(runner.health().items()):
+            if health.paused:
+                troubles.append(f"{group} is paused after failures ({health.reason})")
+            elif health.lag and health.last_progress_age_s > STUCK_S:
+                troubles.append(
+                    f"{group} has made no progress for {health.last_progress_age_s:.0f} s ({health.reason or 'no reason known'})"
+                )
+        return not troubles, "; ".join(troubles) or f"{len(runner.health())} groups at work"
+
+    return {
+        "catalogue": catalogue,
+        "vector index": vectors,
+        "graph": graph,
+        "disk": disk,
+        "embedding model": model,
+        "parsers": parsers.probe,
+        "workers": workers,
+    }
