@@ -19,7 +19,7 @@ from eunoe_search.arms import BM25_BODY, BM25_CONTEXT, DENSE, Answers, ask_arms
 from eunoe_search.candidate import Candidate, in_order
 from eunoe_search.config import SearchSettings
 from eunoe_search.fusion import fuse
-from eunoe_search.hops import Probe, apply_hops, best_rows, passed_on
+from eunoe_search.hops import Probe, apply_hops, best_rows, followed
 from eunoe_search.priors import apply_priors, parent_dense
 from eunoe_search.query import Mode, Query
 
@@ -82,9 +82,10 @@ async def _hopped(
     tenant: str, candidates: dict[UUID, Candidate], probe: Probe, *, vectors: VectorIndex, graph: GraphStore, settings: SearchSettings
 ) -> bool:
     async def hop() -> None:
-        shares = await passed_on(tenant, list(candidates.values()), graph=graph, settings=settings, containers=probe.where.containers)
-        if shares:
-            apply_hops(candidates, shares, await best_rows(tenant, list(shares), probe, vectors=vectors))
+        mentions = await followed(tenant, list(candidates.values()), graph=graph, settings=settings, containers=probe.where.containers)
+        if mentions:
+            documents = list({mention.document for mention in mentions})
+            apply_hops(candidates, mentions, await best_rows(tenant, documents, probe, vectors=vectors), settings)
 
     try:
         await asyncio.wait_for(hop(), settings.arm_timeout_s)
