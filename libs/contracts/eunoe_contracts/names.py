@@ -43,6 +43,7 @@ _COMMON_WORDS = """
     there's therefore these they they're third this those though through thus to today together tomorrow too under unless until up upon
     us usually very was we we're well were what what's when where whereas whether which while who whom whose why will with within
     without would yeah yes yesterday yet you you're your yours todo note decision
+    aren't can't couldn't didn't doesn't don't hadn't hasn't haven't isn't shouldn't wasn't weren't won't wouldn't
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 _CALENDAR = frozenset(
@@ -96,7 +97,9 @@ def _marked(text: str) -> Iterator[str]:
 
 
 def _is_namelike(token: str) -> bool:
-    return any(character.isupper() for character in token) and token.casefold() not in _COMMON
+    word = token.casefold().replace("\u2019", "'")
+    stem = word.partition("'")[0]
+    return any(character.isupper() for character in token) and word not in _COMMON and (stem == word or stem not in _COMMON)
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:

@@ -67,6 +67,9 @@ async def test_what_is_found(text: str, kind: Kind, tag: str, statement: str):
         "The weather was fine and the sea was calm.",
         "It costs 20 euros.",
         "In 1924 there was a fire.",
+        "Yes, I love to.",
+        "Everyone we love was there.",
+        "He was appointed on 6 June 2016.",
     ],
 )
 async def test_what_is_left_alone(text: str):

@@ -9,11 +9,16 @@ from eunoe_contracts.content import Kind
 
 from eunoe_llm_extractor.backends.rules.date import DATE
 
-_I = r"(?:\bI|\b[Ww]e)"
+_I = (
+    r"(?:^|[,;:\u2013\u2014-]\s*|\b(?:[Aa]nd|[Bb]ut|[Ss]o|[Bb]ecause|[Ss]ince|know|[Tt]hat|[Tt]hough|[Yy]es|[Yy]eah|[Ww]ell)\s+)(?:I|[Ww]e)"
+)
+"""The speaker at the start of a clause, so not `the people we love`."""
+
 _OFTEN = r"(?:(?:really|also|usually|always|generally|personally|strongly|still|much|absolutely|just|do|definitely)\s+){0,2}"
-_OBJECT = r"(?!(?:it|that|this|them|those|these|you|him|her|how|what|when|where|why|the idea|the way|the sound)\b[^\w]*)"
+_OBJECT = r"(?!to\W*$)(?!(?:it|that|this|them|those|these|you|him|her|how|what|when|where|why|the idea|the way|the sound)\b[^\w]*)"
 _NOT = r"(?:don['\u2019]?t|do\s+not)"
 _NAME = r"\b[A-Z][\w'\u2019-]+(?:\s[A-Z][\w'\u2019-]+){0,2}"
+_SOMEBODY = rf"(?!(?:He|She|It|They|We|This|That|These|The|His|Her|Its|Their|In|On|At|After|Before|Since|When|While|Released)\b){_NAME}"
 _ATTRIBUTE = (
     r"(?:birthday|anniversary|name|nickname|e-?mail(?:\s+address)?|phone(?:\s+number)?|address|job|title|role|age|hometown|birthplace"
     r"|manager|boss|wife|husband|partner|spouse|mother|father|sister|brother|son|daughter|dog|cat|pet|employer|time\s?zone|password\s+hint)"
@@ -103,7 +108,7 @@ RULES = (
     ),
     _rule(
         "dated",
-        rf"{_NAME}.*\b(?:on|in|from|until|since|by|of)\s+(?:{DATE.pattern})|^(?:On|In|Since)\s+(?:{DATE.pattern}).*{_NAME}",
+        rf"^(?:(?:On|In|Since)\s+(?:{DATE.pattern}),?\s+{_SOMEBODY}|{_SOMEBODY}.*\b(?:on|in|from|until|since|by|of)\s+(?:{DATE.pattern}))",
         Kind.FACT, 0.6, "date",
     ),
 )  # fmt: skip
