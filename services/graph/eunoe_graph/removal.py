@@ -28,11 +28,12 @@ async def remove_document(tenant: str, document: UUID, *, through_generation: in
     await graph.delete_document(tenant, document, through_generation=through_generation)
 
 
-async def remove_generation(tenant: str, document: UUID, generation: int, *, graph: GraphStore) -> None:
-    """Exactly one generation; what older ones left stays readable."""
+async def remove_generation(tenant: str, document: UUID, generation: int, *, units: Sequence[UUID], graph: GraphStore) -> None:
+    """Exactly one generation; what older ones left stays readable. `units` are the ids of its units, as far as they are known."""
     generations = range(generation, generation + 1)
     reached = await _reached(tenant, document, generations, graph)
-    own = [node.key for node in reached if node.document == document and node.generation == generation]
+    own = [row_key(unit, generation) for unit in units]
+    own += [node.key for node in reached if node.document == document and node.generation == generation]
     alone = await _left_alone(tenant, document, generations, reached, graph)
     await graph.delete_nodes(tenant, [*alone, *own])
 

@@ -82,14 +82,15 @@ async def erase(event: Event, *, graph: GraphStore) -> Sequence[Event]:
     return []
 
 
-async def undo(event: Event, *, catalogue: DocumentCatalogue, graph: GraphStore) -> None:
+async def undo(event: Event, *, catalogue: StructureCatalogue, graph: GraphStore) -> None:
     """After the fence fell while `structure` or `relate` worked: remove this generation; of an erased document, everything."""
     if event.document is None:
         raise MalformedEvent
     if await catalogue.document(event.tenant, event.document) is None:
         await erase(event, graph=graph)
     else:
-        await remove_generation(event.tenant, event.document, event.generation, graph=graph)
+        units = await catalogue.units(event.tenant, event.document, event.generation)
+        await remove_generation(event.tenant, event.document, event.generation, units=[each.id for each in units], graph=graph)
 
 
 async def _current(event: Event, catalogue: DocumentCatalogue) -> DocumentRow | None:

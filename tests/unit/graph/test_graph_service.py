@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +15,7 @@ from eunoe.v1 import events_pb2
 from eunoe_contracts import topics
 from eunoe_contracts.content import Entity, Kind, Location, Unit
 from eunoe_contracts.events import Event, document_event
-from eunoe_contracts.identity import entity_id, normalised_statement, passage_id, root_id, row_key, section_id, session_id
+from eunoe_contracts.identity import entity_id, passage_id, root_id, row_key, section_id, session_id
 from eunoe_contracts.stages import DocumentStatus, Stage
 from eunoe_graph.config import GraphSettings
 from eunoe_graph.main import main
@@ -23,90 +23,38 @@ from eunoe_graph.service import erase, relate, structure, undo
 from eunoe_graph.wiring import build
 from eunoe_stores.catalogue.rows import DocumentRow, MemoryRow
 from eunoe_stores.graph.port import Edge, EdgeKind, Neighbour, Node, NodeKind
+from eunoe_stores.testing import MemoryGraphStore
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 TENANT = "default"
 
 
-class Nodes:
-    """`GraphStore` in two dicts."""
-
-    def __init__(self) -> None:
-        self.nodes: dict[UUID, Node] = {}
-        self.edges: dict[tuple[UUID, EdgeKind, UUID, UUID], Edge] = {}
+class YieldingStore(MemoryGraphStore):
+    """Lets other tasks run before every call, so that handlers interleave."""
 
     async def upsert(self, tenant: str, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         await asyncio.sleep(0)
-        self.nodes.update({node.key: node for node in nodes})
-        self.edges.update({(edge.source, edge.kind, edge.target, edge.document): edge for edge in edges})
-
-    def _near(self, key: UUID, kinds: frozenset[EdgeKind]) -> list[Neighbour]:
-        found = []
-        for edge in self.edges.values():
-            if kinds and edge.kind not in kinds:
-                continue
-            if edge.source == key and edge.target in self.nodes:
-                found.append(Neighbour(self.nodes[edge.target], edge.kind, edge.weight, outgoing=True))
-            if edge.target == key and edge.source in self.nodes:
-                found.append(Neighbour(self.nodes[edge.source], edge.kind, edge.weight, outgoing=False))
-        return sorted(found, key=lambda each: (-each.weight, each.node.key))
+        await super().upsert(tenant, nodes, edges)
 
     async def neighbours(
         self, tenant: str, key: UUID, *, kinds: frozenset[EdgeKind] = frozenset(), outgoing: bool | None = None, limit: int = 50
     ) -> Sequence[Neighbour]:
         await asyncio.sleep(0)
-        return [each for each in self._near(key, kinds) if outgoing in {None, each.outgoing}][:limit]
-
-    async def hops(
-        self, tenant: str, starts: Sequence[UUID], *, kinds: frozenset[EdgeKind], depth: int, fan_out: int, containers: tuple[str, ...] = ()
-    ) -> Mapping[UUID, int]:
-        reached = dict.fromkeys(starts, 0)
-        for distance in range(1, depth + 1):
-            for key in [key for key, at in reached.items() if at == distance - 1]:
-                for each in self._near(key, kinds):
-                    reached.setdefault(each.node.key, distance)
-        return reached
+        return await super().neighbours(tenant, key, kinds=kinds, outgoing=outgoing, limit=limit)
 
     async def by_name(
         self, tenant: str, names: Sequence[str], *, kinds: frozenset[NodeKind], containers: tuple[str, ...]
     ) -> Sequence[Node]:
         await asyncio.sleep(0)
-        wanted = {normalised_statement(name) for name in names}
-        found = [node for node in self.nodes.values() if node.kind in kinds and normalised_statement(node.name) in wanted]
-        return [node for node in found if not containers or node.container in containers]
+        return await super().by_name(tenant, names, kinds=kinds, containers=containers)
 
-    async def nodes_by_key(self, keys: Sequence[UUID]) -> Mapping[UUID, Node]:
-        return {key: self.nodes[key] for key in keys if key in self.nodes}
+    @property
+    def all_nodes(self) -> dict[UUID, Node]:
+        return {key: node for (_, key), node in self._nodes.items()}
 
-    async def delete_nodes(self, tenant: str, keys: Sequence[UUID]) -> int:
-        gone = {key for key in keys if key in self.nodes}
-        self._forget(gone)
-        return len(gone)
-
-    async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
-        gone = {node.key for node in self.nodes.values() if node.document == document and node.generation <= through_generation}
-        self.edges = {at: edge for at, edge in self.edges.items() if edge.document != document or edge.generation > through_generation}
-        self._forget(gone)
-        mentioned = {edge.target for edge in self.edges.values() if edge.kind is EdgeKind.MENTIONS}
-        self._forget({node.key for node in self.nodes.values() if node.kind is NodeKind.ENTITY and node.key not in mentioned})
-        return len(gone)
-
-    def _forget(self, gone: set[UUID]) -> None:
-        self.nodes = {key: node for key, node in self.nodes.items() if key not in gone}
-        self.edges = {at: edge for at, edge in self.edges.items() if edge.source not in gone and edge.target not in gone}
-
-
-class Graph:
-    """The port's `nodes` is a method, so the dict behind it has its own place."""
-
-    def __init__(self) -> None:
-        self.inner = Nodes()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-    async def nodes(self, tenant: str, keys: Sequence[UUID]) -> Mapping[UUID, Node]:
-        return await self.inner.nodes_by_key(keys)
+    @property
+    def all_edges(self) -> list[Edge]:
+        return list(self._edges.values())
 
 
 @dataclass
@@ -128,7 +76,7 @@ class Rows:
 @dataclass
 class Bench:
     rows: Rows = field(default_factory=Rows)
-    graph: Any = field(default_factory=Graph)
+    graph: YieldingStore = field(default_factory=YieldingStore)
 
     def add(self, title: str, *texts: str, sections: int = 0, **changes: Any) -> DocumentRow:
         row = DocumentRow(
@@ -154,10 +102,8 @@ class Bench:
             assert await structure(extracted(row), catalogue=self.rows, graph=self.graph) == []
 
     def links(self, kind: EdgeKind) -> set[tuple[UUID, UUID]]:
-        nodes = self.graph.inner.nodes
-        return {
-            (nodes[edge.source].public_id, nodes[edge.target].public_id) for edge in self.graph.inner.edges.values() if edge.kind is kind
-        }
+        nodes = self.graph.all_nodes
+        return {(nodes[edge.source].public_id, nodes[edge.target].public_id) for edge in self.graph.all_edges if edge.kind is kind}
 
 
 def extracted(row: DocumentRow) -> Event:
@@ -201,9 +147,9 @@ async def test_the_same_event_twice_stores_the_same():
     bench = Bench()
     rows = [bench.add("Ed Wood", "A film by Tim Burton."), bench.add("Tim Burton", "He made Ed Wood.")]
     await bench.structure(*rows)
-    before = (dict(bench.graph.inner.nodes), dict(bench.graph.inner.edges))
+    before = (bench.graph.all_nodes, bench.graph.all_edges)
     await bench.structure(*rows)
-    assert before == (bench.graph.inner.nodes, bench.graph.inner.edges)
+    assert before == (bench.graph.all_nodes, bench.graph.all_edges)
 
 
 TEXTS = (
@@ -249,7 +195,7 @@ async def test_a_new_generation_is_linked_again():
     newer = replace(target, generation=2)
     bench.rows.documents[target.id] = newer
     await bench.structure(newer)
-    edges = [edge for edge in bench.graph.inner.edges.values() if edge.kind is EdgeKind.MENTIONS_DOCUMENT]
+    edges = [edge for edge in bench.graph.all_edges if edge.kind is EdgeKind.MENTIONS_DOCUMENT]
     assert {edge.target for edge in edges} == {row_key(target.id, 1), row_key(target.id, 2)}
 
 
@@ -287,7 +233,7 @@ async def test_memories_rest_on_passages_and_mention_entities():
     assert await relate(embedded(row), catalogue=bench.rows, graph=bench.graph) == []
     assert bench.links(EdgeKind.DERIVED_FROM) == {(fact.id, passage_id(row.id, 0))}
     assert {(passage_id(row.id, 0), ann.id), (fact.id, ann.id)} <= bench.links(EdgeKind.MENTIONS)
-    assert bench.graph.inner.nodes[row_key(fact.id, 1)].kind is NodeKind.MEMORY
+    assert bench.graph.all_nodes[row_key(fact.id, 1)].kind is NodeKind.MEMORY
 
 
 async def test_erasure_leaves_nothing_that_only_this_document_held():
@@ -300,13 +246,13 @@ async def test_erasure_leaves_nothing_that_only_this_document_held():
     for row in (first, second):
         await relate(embedded(row), catalogue=bench.rows, graph=bench.graph)
     await erase(erased(first), graph=bench.graph)
-    left = {node.public_id for node in bench.graph.inner.nodes.values()}
+    left = {node.public_id for node in bench.graph.all_nodes.values()}
     assert left >= {second.id, both.id, session_id(TENANT, "notes", "s")}
     assert not left & {first.id, alone.id, passage_id(first.id, 0)}
     for _ in range(2):
         await erase(erased(second), graph=bench.graph)
-    assert bench.graph.inner.nodes == {}
-    assert bench.graph.inner.edges == {}
+    assert bench.graph.all_nodes == {}
+    assert bench.graph.all_edges == []
 
 
 async def test_nothing_happens_behind_the_fence():
@@ -315,7 +261,7 @@ async def test_nothing_happens_behind_the_fence():
     bench.rows.documents[row.id] = replace(row, generation=2)
     await bench.structure(row)
     await relate(embedded(row), catalogue=bench.rows, graph=bench.graph)
-    assert bench.graph.inner.nodes == {}
+    assert bench.graph.all_nodes == {}
 
 
 async def test_undo_removes_one_generation_and_of_an_erased_document_everything():
@@ -326,12 +272,12 @@ async def test_undo_removes_one_generation_and_of_an_erased_document_everything(
     bench.rows.documents[row.id] = newer
     await bench.structure(newer)
     await undo(extracted(newer), catalogue=bench.rows, graph=bench.graph)
-    own = {node.generation for node in bench.graph.inner.nodes.values() if node.document == row.id}
+    own = {node.generation for node in bench.graph.all_nodes.values() if node.document == row.id}
     assert own == {1}
     del bench.rows.documents[row.id]
     await undo(extracted(newer), catalogue=bench.rows, graph=bench.graph)
-    assert bench.graph.inner.nodes == {}
-    assert bench.graph.inner.edges == {}
+    assert bench.graph.all_nodes == {}
+    assert bench.graph.all_edges == []
 
 
 def test_wiring_names_stages():
