@@ -41,10 +41,7 @@ class DataDirectory:
 @asynccontextmanager
 async def open_data_directory(path: Path, *, clock: Clock, ids: Ids) -> AsyncIterator[DataDirectory]:
     """Open, migrate and release what a killed process held. Raises `DataDirectoryLocked`, `SchemaTooNew`, `ConfigurationError`."""
-    try:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise ConfigurationError(f"cannot make the data directory {path}: {error.strerror}") from error
+    made(path)
     lock = DataDirectoryLock(path)
     lock.acquire()
     try:
@@ -74,3 +71,11 @@ async def open_data_directory(path: Path, *, clock: Clock, ids: Ids) -> AsyncIte
             await database.close()
     finally:
         lock.release()
+
+
+def made(path: Path) -> None:
+    """Make the directory, readable by its owner only. Raises `ConfigurationError`."""
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise ConfigurationError(f"cannot make the data directory {path}: {error.strerror}") from error

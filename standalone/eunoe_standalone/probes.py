@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from eunoe_contracts.tenancy import DEFAULT_TENANT
 from eunoe_gateway.ports import Probe
 from eunoe_models.artifacts import Loaded
-from eunoe_stream.runner import Runner
+from eunoe_stream.runner import GroupHealth, Runner
 
 from eunoe_standalone.data_directory import DataDirectory
 from eunoe_standalone.parser_pool import ParserPool
@@ -42,14 +42,7 @@ def probes(stores: DataDirectory, loaded: Loaded, parsers: ParserPool, runner: R
         return True, loaded.model.profile.model_id
 
     async def workers() -> tuple[bool, str]:
-        troubles = []
-        for group, health in sorted(runner.health().items()):
-            if health.paused:
-                troubles.append(f"{group} is paused after failures ({health.reason})")
-            elif health.lag and health.last_progress_age_s > STUCK_S:
-                troubles.append(
-                    f"{group} has made no progress for {health.last_progress_age_s:.0f} s ({health.reason or 'no reason known'})"
-                )
+        troubles = troubles_of(runner.health())
         return not troubles, "; ".join(troubles) or f"{len(runner.health())} groups at work"
 
     return {
@@ -61,3 +54,14 @@ def probes(stores: DataDirectory, loaded: Loaded, parsers: ParserPool, runner: R
         "parsers": parsers.probe,
         "workers": workers,
     }
+
+
+def troubles_of(groups: Mapping[str, GroupHealth]) -> list[str]:
+    """What hinders the groups, for people."""
+    troubles = []
+    for group, health in sorted(groups.items()):
+        if health.paused:
+            troubles.append(f"{group} is paused after failures ({health.reason})")
+        elif health.lag and health.last_progress_age_s > STUCK_S:
+            troubles.append(f"{group} has made no progress for {health.last_progress_age_s:.0f} s ({health.reason or 'no reason known'})")
+    return troubles

@@ -188,6 +188,10 @@ class MemoryCatalogue(Protocol):
 class ContainerCatalogue(Protocol):
     """Containers."""
 
+    async def tenants(self) -> Sequence[str]:
+        """Tenants that ever had a document, for audits, by name."""
+        ...
+
     async def containers(self, tenant: str, *, prefix: str, page: Page) -> tuple[Sequence[ContainerRow], int]:
         """By name, and the true total. Counts are of live rows."""
         ...

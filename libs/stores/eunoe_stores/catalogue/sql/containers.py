@@ -40,11 +40,16 @@ EMBEDDED = (
     )
 )
 CONTAINERS = select(func.count(documents.c.container.distinct())).where(documents.c.tenant == bindparam("of_tenant"), NOT_ERASED)
+TENANTS = select(documents.c.tenant).distinct().order_by(documents.c.tenant)
 LETTERS = select(func.count()).where(dead_letters.c.tenant == bindparam("of_tenant"), dead_letters.c.replayed_at.is_(None))
 
 
 class SqlContainers(SqlPart):
     """`ContainerCatalogue`, without `documents_in`."""
+
+    async def tenants(self) -> Sequence[str]:
+        """See `ContainerCatalogue.tenants`."""
+        return await self._database.read(lambda connection: list(connection.execute(TENANTS).scalars()))
 
     async def containers(self, tenant: str, *, prefix: str, page: Page) -> tuple[Sequence[ContainerRow], int]:
         """See `ContainerCatalogue.containers`. `prefix` is compared letter by letter; empty means all."""
