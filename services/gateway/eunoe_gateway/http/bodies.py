@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+MAX_OFFSET = 2**31 - 1  # of a protobuf int32
+
 
 class DocumentBody(BaseModel):
     """`POST /v1/documents`. Unknown fields are accepted and named in `warnings[]`."""
@@ -14,7 +16,7 @@ class DocumentBody(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     content: str = Field(description="The text, or the address for content_type url.")
-    container: str = "default"
+    container: str = Field(description="Dot path such as team.project.")
     content_type: str = Field(default="text", description="text, markdown, code, html; url comes with the fetcher.")
     name: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
@@ -32,7 +34,7 @@ class DocumentListBody(BaseModel):
     status: str = ""
     custom_id: str = ""
     limit: int = Field(default=50, ge=1, le=1000)
-    offset: int = Field(default=0, ge=0)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
 
 
 class SearchBody(BaseModel):
@@ -45,7 +47,7 @@ class SearchBody(BaseModel):
     containers: list[str] | None = None
     inherit: bool = False
     limit: int = Field(default=10, ge=1, le=100)
-    offset: int = Field(default=0, ge=0)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
     mode: str = "hybrid"
     fusion: str = ""
     include_related: bool = False

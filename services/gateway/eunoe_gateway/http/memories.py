@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from eunoe.v1 import container_pb2, memory_pb2
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 
 from eunoe_gateway.http import shapes
-from eunoe_gateway.http.bodies import MemoryPatchBody
+from eunoe_gateway.http.bodies import MAX_OFFSET, MemoryPatchBody
 from eunoe_gateway.http.guard import DoorParam, Who
-from eunoe_gateway.http.request_body import read_json, schema_of, validated
+from eunoe_gateway.http.json_values import struct_of
+from eunoe_gateway.http.request_body import known_parameters, read_json, schema_of, validated
 
-router = APIRouter(tags=["memories"])
+router = APIRouter(tags=["memories"], dependencies=[Depends(known_parameters)])
 
 
 @router.get("/v1/memories/{memory_id}")
@@ -29,7 +30,7 @@ async def update(memory_id: str, request: Request, door: DoorParam, who: Who) ->
         id=memory_id, tags=body.tags or [], replace_tags=body.tags is not None, is_latest=body.is_latest, confidence=body.confidence
     )
     if body.metadata is not None:
-        change.metadata.update(body.metadata)
+        change.metadata.CopyFrom(struct_of("metadata", body.metadata))
     return shapes.memory(await door.application.update_memory(who, change))
 
 
@@ -50,9 +51,13 @@ async def related(
     return {"memory_id": answer.memory_id, "related": [shapes.related(each) for each in answer.related]}
 
 
-@router.get("/v1/profile/{container}")
+@router.get("/v1/profile/{container:path}")
 async def profile(
-    container: str, door: DoorParam, who: Who, fact_limit: Annotated[int, Query(ge=0)] = 20, recent_limit: Annotated[int, Query(ge=0)] = 10
+    container: str,
+    door: DoorParam,
+    who: Who,
+    fact_limit: Annotated[int, Query(ge=0, le=1000)] = 20,
+    recent_limit: Annotated[int, Query(ge=0, le=1000)] = 10,
 ) -> dict[str, Any]:
     """Static facts and the last seven days of a container."""
     request = memory_pb2.ProfileRequest(container=container, fact_limit=fact_limit, recent_limit=recent_limit)
@@ -67,7 +72,11 @@ async def profile(
 
 @router.get("/v1/containers")
 async def containers(
-    door: DoorParam, who: Who, prefix: str = "", limit: Annotated[int, Query(ge=1, le=1000)] = 100, offset: Annotated[int, Query(ge=0)] = 0
+    door: DoorParam,
+    who: Who,
+    prefix: str = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
 ) -> dict[str, Any]:
     """Containers by name."""
     request = container_pb2.ContainerServiceListRequest(prefix=prefix, limit=limit, offset=offset)
@@ -86,7 +95,7 @@ async def containers(
     return {"containers": rows, "total": answer.total}
 
 
-@router.delete("/v1/containers/{name}")
+@router.delete("/v1/containers/{name:path}")
 async def delete_container(name: str, door: DoorParam, who: Who, *, confirm: bool = False) -> dict[str, Any]:
     """Erase every document of a container; needs `confirm=true`."""
     request = container_pb2.ContainerServiceDeleteRequest(name=name, confirm=confirm)

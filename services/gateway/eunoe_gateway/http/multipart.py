@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from eunoe_contracts.errors import InvalidEncoding, InvalidRequest, PayloadTooLarge, UnsupportedContentType
 from fastapi import Request
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-MAX_FIELD_BYTES = 1024 * 1024
+from eunoe_gateway.http.request_body import body_of
+
+MAX_FIELDS_BYTES = 1024 * 1024
+"""Of all fields together: they are held in memory."""
 MAX_PARTS = 200
 MAX_HEADER_BYTES = 16 * 1024
 
@@ -82,11 +85,12 @@ class _Collector:
     def on_headers_finished(self) -> None:
         _, options = parse_options_header(self._headers.get("content-disposition", b""))
         self._name = decoded(options.get(b"name", b""))
-        self._size = 0
+        if not self._name:
+            raise InvalidRequest("a part of the form has no name")
         if b"filename" in options:
             self._field = None
             content_type = self._headers.get("content-type", b"").decode("latin-1")
-            self.parts.append(FileStart(self._name, decoded(options[b"filename"]), content_type))
+            self.parts.append(FileStart(self._name, file_name(decoded(options[b"filename"])), content_type))
         else:
             self._field = []
 
@@ -95,8 +99,8 @@ class _Collector:
             self.parts.append(FileData(data[start:end]))
             return
         self._size += end - start
-        if self._size > MAX_FIELD_BYTES:
-            raise PayloadTooLarge(f"form field '{self._name}' is larger than {MAX_FIELD_BYTES} bytes")
+        if self._size > MAX_FIELDS_BYTES:
+            raise PayloadTooLarge(f"the fields of the form are larger than {MAX_FIELDS_BYTES} bytes")
         self._field.append(data[start:end])
 
     def on_part_end(self) -> None:
@@ -111,7 +115,12 @@ def decoded(value: bytes) -> str:
         raise InvalidEncoding("a form field is not valid UTF-8") from error
 
 
-async def parts_of(request: Request) -> AsyncIterator[Part]:
+def file_name(text: str) -> str:
+    """A file name as the HTML standard writes it into a form: three characters are percent-encoded."""
+    return text.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")
+
+
+async def parts_of(request: Request) -> AsyncGenerator[Part, None]:
     """The parts in order. Raises `UnsupportedContentType`, `InvalidRequest` for a broken or unfinished form."""
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or not options.get(b"boundary"):
@@ -123,27 +132,26 @@ async def parts_of(request: Request) -> AsyncIterator[Part]:
         nonlocal finished
         finished = True
 
-    parser = MultipartParser(
-        options[b"boundary"],
-        {
-            "on_part_begin": collector.on_part_begin,
-            "on_part_data": collector.on_part_data,
-            "on_part_end": collector.on_part_end,
-            "on_header_field": collector.on_header_field,
-            "on_header_value": collector.on_header_value,
-            "on_header_end": collector.on_header_end,
-            "on_headers_finished": collector.on_headers_finished,
-            "on_end": on_end,
-        },
-    )
     try:
-        async for chunk in request.stream():
-            if chunk:
-                parser.write(chunk)
+        parser = MultipartParser(
+            options[b"boundary"],
+            {
+                "on_part_begin": collector.on_part_begin,
+                "on_part_data": collector.on_part_data,
+                "on_part_end": collector.on_part_end,
+                "on_header_field": collector.on_header_field,
+                "on_header_value": collector.on_header_value,
+                "on_header_end": collector.on_header_end,
+                "on_headers_finished": collector.on_headers_finished,
+                "on_end": on_end,
+            },
+        )
+        async for chunk in body_of(request):
+            parser.write(chunk)
             while collector.parts:
                 yield collector.parts.popleft()
         parser.finalize()
-    except MultipartParseError as error:
+    except FormParserError as error:
         raise InvalidRequest("the multipart form is broken") from error
     if not finished:
         raise InvalidRequest("the multipart form ends before its closing boundary")

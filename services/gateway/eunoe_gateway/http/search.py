@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from eunoe.v1 import search_pb2
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 
 from eunoe_gateway.http import shapes
 from eunoe_gateway.http.bodies import SearchBody
 from eunoe_gateway.http.guard import DoorParam, Who
-from eunoe_gateway.http.request_body import read_json, schema_of, validated
+from eunoe_gateway.http.json_values import struct_of
+from eunoe_gateway.http.request_body import known_parameters, read_json, schema_of, validated
 
-router = APIRouter(tags=["search"])
+router = APIRouter(tags=["search"], dependencies=[Depends(known_parameters)])
 
 
 @router.post("/v1/search", openapi_extra=schema_of(SearchBody))
@@ -31,8 +32,8 @@ async def search(request: Request, door: DoorParam, who: Who) -> dict[str, Any]:
         include_related=body.include_related,
         explain=body.explain,
     )
-    question.filters.update(body.filters)
-    shapes.set_moment(question.as_of, body.as_of)
+    question.filters.CopyFrom(struct_of("filters", body.filters))
+    shapes.set_moment(question.as_of, body.as_of, "as_of")
     answer = await door.application.search(who, question)
     return {
         "query": answer.query,

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from eunoe.v1 import admin_pb2, ingest_pb2, search_pb2, types_pb2
-from google.protobuf.json_format import MessageToDict
-from google.protobuf.struct_pb2 import Struct
+from eunoe_contracts.errors import InvalidField
 from google.protobuf.timestamp_pb2 import Timestamp
+
+from eunoe_gateway.protobuf import plain
 
 
 def moment(message: Any, field: str) -> str | None:
@@ -19,25 +20,14 @@ def moment(message: Any, field: str) -> str | None:
     return stamp.ToDatetime(tzinfo=UTC).isoformat().replace("+00:00", "Z")
 
 
-def set_moment(stamp: Timestamp, value: datetime | None) -> None:
-    """Write a time; one without a zone is taken as UTC."""
-    if value is not None:
+def set_moment(stamp: Timestamp, value: datetime | None, field: str) -> None:
+    """Write a time; one without a zone is taken as UTC. Raises `InvalidField` outside the years 1 to 9999 of UTC."""
+    if value is None:
+        return
+    try:
         stamp.FromDatetime(value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC))
-
-
-def plain(struct: Struct) -> dict[str, Any]:
-    """A Struct as a dict; whole numbers come back as integers."""
-    return {name: _whole(value) for name, value in MessageToDict(struct).items()}
-
-
-def _whole(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [_whole(each) for each in value]
-    if isinstance(value, dict):
-        return {name: _whole(each) for name, each in value.items()}
-    return value
+    except (OverflowError, ValueError) as error:
+        raise InvalidField(f"{field}: not a time between the years 1 and 9999") from error
 
 
 def acceptance(message: ingest_pb2.Acceptance, extra_warnings: list[str]) -> dict[str, Any]:
