@@ -239,8 +239,9 @@ class DeadLetterCatalogue(Protocol):
         ...
 
     async def reopen(self, tenant: str, dead_letter: UUID, *, now: datetime) -> Reopened | None:
-        """Put the exhausted stage back to waiting, the document back to open, and mark the letter replayed. None when it was
-        replayed already. Raises `DeadLetterNotFound`, `StaleGeneration` when a newer generation exists or it was erased.
+        """Put the exhausted stage back to waiting (of a failed document all stages that write projections, since its rows were
+        removed), the document back to open, and mark the letter replayed. None when it was replayed already. Raises
+        `DeadLetterNotFound`, `StaleGeneration` when a newer generation exists or it was erased.
         """
         ...
 

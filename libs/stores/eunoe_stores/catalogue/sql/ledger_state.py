@@ -9,6 +9,9 @@ from uuid import UUID
 
 from eunoe_contracts.stages import RANK, ClaimOutcome, DocumentStatus, Stage, StageState, open_status
 
+PROJECTING = frozenset({Stage.EMBED, Stage.EMBED_MEMORIES, Stage.STRUCTURE, Stage.RELATE})
+"""Stages that write rows of the vector index or the graph."""
+
 
 class StageKeyLike(Protocol):
     """Shape of `eunoe_stream.ledger.StageKey`, which this library cannot import."""
@@ -152,7 +155,14 @@ class Ledger:
         return True
 
     def reopen(self, stage: Stage, *, now: datetime) -> None:
-        """Back to waiting for a replay; the status of the document is computed anew and may go back."""
+        """Back to waiting for a replay; the status of the document is computed anew and may go back.
+
+        The rows of a failed document were taken out of the projections, so the stages that wrote them work again too.
+        """
+        if self.status is DocumentStatus.FAILED:
+            for each in PROJECTING & self.entries.keys():
+                if self.entries[each].state is StageState.FINISHED:
+                    self._end(self.entries[each], StageState.WAITING, now)
         entry = self._entry(stage)
         if entry.state is StageState.EXHAUSTED:
             self._end(entry, StageState.WAITING, now)
