@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import sqlite3
 from threading import Thread
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
 
 from eunoe_stores.sqlite.connections import raw
 from eunoe_stores.sqlite.errors import mapped
@@ -86,11 +88,12 @@ class Writer(Thread):
             waiting.error = mapped(error)
 
     def _roll_back(self) -> None:
-        try:
+        # SQLite may have rolled back itself, which SQLAlchemy does not know; after a failed COMMIT it is the other way round.
+        driver = raw(self._connection)
+        with contextlib.suppress(SQLAlchemyError):
             self._connection.rollback()
-        except BaseException:  # noqa: BLE001 - SQLite may have rolled back itself; a fresh connection state is all we want
-            self._connection.invalidate()
-            self._connection.rollback()
+        if driver.in_transaction:
+            driver.execute("ROLLBACK")
 
     def _checkpoint(self) -> None:
         self._dirty = False

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from eunoe_contracts.errors import SchemaTooNew
+from eunoe_stores.catalogue import migration
+from eunoe_stores.catalogue.tables import metadata
+from eunoe_stores.sqlite.database import SqliteDatabase
+from sqlalchemy import Connection
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+
+async def test_migrated_tables_are_those_of_the_code(tmp_path: Path):
+    database = SqliteDatabase(tmp_path / "x.db")
+    await migration.migrate(database)
+
+    def differences(connection: Connection) -> list[object]:
+        options = {
+            "version_table": migration.VERSION_TABLE,
+            "compare_type": False,  # SQLite tells a type's affinity only
+            "include_name": lambda name, kind, _parents: kind != "table" or name in metadata.tables,
+        }
+        return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
+
+    assert await database.read(differences) == []
+    await migration.migrate(database)
+    await database.close()
+
+
+async def test_a_newer_schema_is_refused(tmp_path: Path):
+    database = SqliteDatabase(tmp_path / "x.db")
+    await migration.migrate(database)
+    version = table(migration.VERSION_TABLE, column("version_num"))
+    await database.write(lambda connection: connection.execute(update(version).values(version_num="9999")).close())
+    with pytest.raises(SchemaTooNew, match="9999"):
+        await migration.migrate(database)
+    await database.close()
+
+
+async def test_an_up_to_date_schema_needs_no_alembic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    database = SqliteDatabase(tmp_path / "x.db")
+    await migration.migrate(database)
+    monkeypatch.setitem(sys.modules, "alembic", None)  # importing it would fail now
+    await migration.migrate(database)
+    await database.close()
+
+
+def test_known_revisions_are_those_in_the_package():
+    config = Config()
+    config.set_main_option("script_location", str(Path(migration.__file__).with_name("migrations")))
+    config.set_main_option("path_separator", "os")
+    scripts = ScriptDirectory.from_config(config)
+    assert scripts.get_current_head() == migration.HEAD
+    assert {script.revision for script in scripts.walk_revisions()} == migration.KNOWN
+
+
+def test_the_tables_can_be_written_for_postgresql():
+    dialect = postgresql.dialect()
+    for each in metadata.sorted_tables:
+        assert str(CreateTable(each).compile(dialect=dialect))
+        for index in each.indexes:
+            assert str(CreateIndex(index).compile(dialect=dialect))
