@@ -15,7 +15,7 @@ from eunoe_stream.ledger import StageKey, StageLedger
 LATER = NOON + timedelta(hours=1)
 
 
-def test_has_the_shape_of_both_ports(catalogue: SqlCatalogue):
+def test_has_the_shape_of_both_ports(catalogue: SqlCatalogue) -> None:
     as_catalogue: Catalogue = catalogue
     as_ledger: StageLedger = catalogue
     assert as_catalogue is as_ledger

@@ -12,7 +12,7 @@ from eunoe_contracts.errors import SchemaTooNew
 from eunoe_stores.catalogue import migration
 from eunoe_stores.catalogue.tables import metadata
 from eunoe_stores.sqlite.database import SqliteDatabase
-from sqlalchemy import Connection
+from sqlalchemy import Connection, column, table, update
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
