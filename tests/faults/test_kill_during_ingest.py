@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+from eunoe_standalone.testing import ServerProcess, serving
 
 DOCUMENTS = 300
 KILLS = 5
@@ -31,61 +28,7 @@ def text_of(number: int) -> str:
     return body + (f"\n\nMore on station {number}. " + "The water was clear and cold. " * 40) * (6 if number % 10 == 3 else 1)
 
 
-class Server:
-    """A server process that can be killed and started again on the same data."""
-
-    def __init__(self, data_dir: Path) -> None:
-        self._data_dir = data_dir
-        self._log = (data_dir.parent / "server.log").open("ab")
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        command = [EUNOE, "serve", "--data-dir", str(self._data_dir), "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
-        self.process = subprocess.Popen(command, stdout=self._log, stderr=self._log, env=os.environ.copy())
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                raise AssertionError(f"the server ended with {self.process.returncode}: see {self._log.name}")
-            if self.pid_in_file() == self.process.pid:
-                return
-            time.sleep(0.02)
-        raise AssertionError("the server did not start within 60 s")
-
-    def pid_in_file(self) -> int:
-        try:
-            return int(json.loads((self._data_dir / "server.json").read_text(encoding="utf-8"))["pid"])
-        except (OSError, ValueError, KeyError):
-            return 0
-
-    @property
-    def url(self) -> str:
-        found = json.loads((self._data_dir / "server.json").read_text(encoding="utf-8"))
-        return f"http://{found['http']}"
-
-    def kill(self) -> None:
-        assert self.process is not None
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
-
-    def stop(self) -> None:
-        assert self.process is not None
-        self.process.terminate()
-        self.process.wait(30)
-        self._log.close()
-
-
-@contextmanager
-def server(data_dir: Path) -> Iterator[Server]:
-    running = Server(data_dir)
-    running.start()
-    try:
-        yield running
-    finally:
-        if running.process is not None and running.process.poll() is None:
-            running.stop()
-
-
-def post(running: Server, number: int) -> str | None:
+def post(running: ServerProcess, number: int) -> str | None:
     """The id of an acknowledged document; None when the server did not answer."""
     kind = "html" if number % 20 == 7 else "text"
     body = {"content": text_of(number), "container": "valley", "content_type": kind, "name": f"report-{number}"}
@@ -98,7 +41,7 @@ def post(running: Server, number: int) -> str | None:
     return str(answer.json()["id"])
 
 
-def all_ended(running: Server) -> bool:
+def all_ended(running: ServerProcess) -> bool:
     stats = httpx.get(f"{running.url}/v1/stats", timeout=10).json()["documents"]["by_status"]
     return sum(stats.get(status, 0) for status in ("queued", "extracting", "chunking", "embedding", "indexing")) == 0
 
@@ -111,7 +54,7 @@ def test_every_acknowledged_document_ends_once(tmp_path: Path, seed: int) -> Non
     data_dir = tmp_path / "data"
     kills = sorted(draw.sample(range(20, DOCUMENTS - 5), KILLS))
     acknowledged: dict[int, str] = {}
-    with server(data_dir) as running:
+    with serving(data_dir) as running:
         for number in range(DOCUMENTS):
             if number in kills:
                 time.sleep(draw.random() * 0.3)

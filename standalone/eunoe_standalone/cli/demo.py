@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from eunoe.v1 import search_pb2
 
+from eunoe_standalone.cli.excerpt import excerpt
 from eunoe_standalone.cli.options import resolved
 from eunoe_standalone.cli.output import Exit, fail, reported_errors, say
 from eunoe_standalone.cli.progress import progress_for
@@ -42,7 +43,7 @@ def demo(data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Data 
                 answer = server.search.Search(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
                 typer.echo(f"\n? {question}")
                 for hit in answer.results:
-                    typer.echo(f"  {' '.join(hit.content.split())[:500]}")
+                    typer.echo(f"  {excerpt(hit.content, question)}")
                     typer.echo(f"  -- {citation(hit)} (score {hit.score:.2f})")
                 if not answer.results:
                     fail("no answer was found; run `eunoe doctor`", Exit.UNAVAILABLE)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from eunoe.v1 import search_pb2
 
+from eunoe_standalone.cli.excerpt import excerpt
 from eunoe_standalone.cli.options import AsJson, DataDir, resolved
 from eunoe_standalone.cli.output import as_dict, print_json, reported_errors, say
 from eunoe_standalone.client import CALL_TIMEOUT_S, connect
@@ -50,7 +51,7 @@ def print_hits(answer: search_pb2.SearchResponse, *, explain: bool = False) -> N
     """Hits for people."""
     for rank, hit in enumerate(answer.results, 1):
         typer.echo(f"{rank}. {hit.score:.2f}  [{citation(hit)}]")
-        typer.echo("   " + " ".join(hit.content.split())[:400])
+        typer.echo("   " + excerpt(hit.content, answer.query))
         if explain:
             for arm, scored in sorted(hit.arms.items()):
                 typer.echo(f"     {arm:14} rank {scored.rank or '-':>4}  score {scored.score:8.3f}  adds {scored.contribution:6.3f}")
