@@ -44,7 +44,7 @@ def _language(name: str, first_line: str) -> str:
 def _units(lines: list[str], language: str, outer: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], list[str]]]:
     """Runs of lines with the names they stand under. Cuts at the smallest indentation at which something is defined."""
     pattern = DEFINITION.get(language, DEFINITION[""])
-    found = [(at, match) for at, line in enumerate(lines) if (match := pattern.match(line)) and (at > 0 or not outer)]
+    found = [(at, match) for at, line in enumerate(lines) if (match := pattern.match(line))]
     if not found:
         return [(outer, lines)]
     depth = min(_indent(lines[at]) for at, _ in found)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
+from xml.parsers.expat import ExpatError
 
 import mammoth
 import olefile
@@ -26,6 +28,7 @@ PROPERTIES = {
     "modified": "{http://purl.org/dc/terms/}modified",
 }
 STYLES = "comment-reference => sup\np[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
+BACK_LINK = re.compile('<a href="#[^"]*">\u2191</a>')
 MAIN_PART = "word/document.xml"
 
 
@@ -66,10 +69,10 @@ def _html(path: Path) -> str:
     try:
         with path.open("rb") as file:
             done = mammoth.convert_to_html(file, style_map=STYLES, convert_image=_no_image, external_file_access=False)
-    except (KeyError, ValueError, IndexError, AttributeError, TypeError, OSError, zipfile.BadZipFile) as error:
+    except (KeyError, ValueError, IndexError, AttributeError, TypeError, OSError, zipfile.BadZipFile, ExpatError) as error:
         raise CorruptDocument("the Word document is damaged") from error
     html: str = done.value
-    return f"<html><body>{html}</body></html>"
+    return f"<html><body>{BACK_LINK.sub('', html)}</body></html>"
 
 
 def _no_image(_image: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from eunoe_contracts.errors import CorruptDocument
 from lxml import etree
 
 from eunoe_extractor.backends.blocks import BlockList
-from eunoe_extractor.backends.html_tables import take_out_tables
+from eunoe_extractor.backends.html_tables import LISTING_MARK, TABLE_MARK, take_out_listings, take_out_tables
 from eunoe_extractor.backends.markdown import add_markdown, first_heading
 from eunoe_extractor.backends.options import ParseOptions
 from eunoe_extractor.backends.text import read_text
@@ -22,7 +22,7 @@ from eunoe_extractor.parsed import Block, BlockKind, ParsedDocument
 UNSEEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas")
 TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 ESCAPED = re.compile(r"\\([-+.()\[\]\\`*_#{}!>|])")
-PLACE = re.compile("\ue001(\\d{1,7})\ue002")
+PLACE = re.compile("([\ue001\ue003]\\d{1,7})\ue002")
 DEEPEST = {"ul": 12, "ol": 12, "dl": 12, "blockquote": 6}
 
 
@@ -71,6 +71,7 @@ def parse(path: Path, *, name: str, options: ParseOptions) -> ParsedDocument:
 def html_blocks(text: str) -> tuple[BlockList, str]:
     """The blocks of a page and its declared language."""
     tables: list[list[list[str]]] = []
+    listings: list[tuple[str, str]] = []
     language = ""
     tree = _tree(text)
     if tree is not None:
@@ -78,11 +79,12 @@ def html_blocks(text: str) -> tuple[BlockList, str]:
         for each in list(tree.iter(*UNSEEN)):
             each.drop_tree()
         tables = take_out_tables(tree)
+        listings = take_out_listings(tree)
         text = lxml.html.tostring(tree, encoding="unicode")
     markdown = _Writer().handle(text)
     read = BlockList()
-    add_markdown(read, markdown.split("\n"))
-    return _with_tables(read.blocks, tables), language
+    add_markdown(read, markdown.split("\n"), indented_code=False)
+    return _put_back(read.blocks, tables, listings), language
 
 
 def _tree(text: str) -> Any:
@@ -98,18 +100,17 @@ def _tree(text: str) -> Any:
     return None if too_deep else tree
 
 
-def _with_tables(blocks: list[Block], tables: list[list[list[str]]]) -> BlockList:
-    """The same blocks with the tables in their places, and without the escapes that html2text adds."""
+def _put_back(blocks: list[Block], tables: list[list[list[str]]], listings: list[tuple[str, str]]) -> BlockList:
+    """The same blocks with tables and listings in their places, and without the escapes that html2text adds."""
     result = BlockList()
     for block in blocks:
-        if block.kind is BlockKind.CODE:
-            result.add(block.kind, PLACE.sub("", block.text), language=block.language)
-            continue
-        pieces = PLACE.split(block.text)
-        for index, piece in enumerate(pieces):
+        for index, piece in enumerate(PLACE.split(block.text)):
             if index % 2:
-                if int(piece) < len(tables):
-                    result.table(tables[int(piece)])
+                number = int(piece[1:])
+                if piece[0] == TABLE_MARK and number < len(tables):
+                    result.table(tables[number])
+                elif piece[0] == LISTING_MARK and number < len(listings):
+                    result.add(BlockKind.CODE, listings[number][0], language=listings[number][1])
                 continue
             text = ESCAPED.sub(r"\1", piece)
             if block.kind is BlockKind.HEADING:
@@ -117,5 +118,5 @@ def _with_tables(blocks: list[Block], tables: list[list[list[str]]]) -> BlockLis
             elif block.kind is BlockKind.TABLE:
                 result.table([block.header, *block.rows])
             else:
-                result.add(block.kind, text.strip("\n"))
+                result.add(block.kind, text.strip("\n"), language=block.language)
     return result

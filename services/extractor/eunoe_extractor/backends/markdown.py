@@ -59,8 +59,11 @@ def _front_fields(front: list[str]) -> list[tuple[str, str]]:
     return [(FRONT_NAMES.get(match[1].lower(), match[1].lower()), match[2].strip().strip("\"'")) for match in found]
 
 
-def add_markdown(blocks: BlockList, lines: list[str]) -> None:
-    """Add the blocks of some Markdown lines. Every line with text lands in exactly one block; rules and empty lines in none."""
+def add_markdown(blocks: BlockList, lines: list[str], *, indented_code: bool = True) -> None:
+    """Add the blocks of some Markdown lines. Every line with text lands in exactly one block; rules and empty lines in none.
+
+    Without `indented_code` four spaces mean nothing, as in what html2text writes for nested lists.
+    """
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -73,7 +76,7 @@ def add_markdown(blocks: BlockList, lines: list[str]) -> None:
         elif atx:
             blocks.heading(atx[2] or "", len(atx[1]))
             at += 1
-        elif INDENTED.match(line):
+        elif indented_code and INDENTED.match(line):
             at = _indented(blocks, lines, at)
         elif QUOTE.match(line):
             at = _quote(blocks, lines, at)

@@ -17,15 +17,17 @@ from eunoe_contracts.errors import BudgetExceeded, CorruptDocument, EmptyFile, E
 
 from eunoe_extractor.backends.blocks import BlockList, clean
 from eunoe_extractor.backends.options import ParseOptions
-from eunoe_extractor.backends.pdf_lines import BROKEN_SHARE, broken_share, join_paragraphs, page_lines
+from eunoe_extractor.backends.pdf_lines import BROKEN_SHARE, broken_share, join_paragraphs, numbered_level, page_lines
 from eunoe_extractor.backends.pdf_tables import TableFinder, fill, may_have_tables
 from eunoe_extractor.parsed import BlockKind, ParsedDocument
 
 PAGES_PER_OPENING = 50
 """pdfium keeps what it read of a page for as long as the document is open; reopening bounds that."""
 OUTLINE_ENTRIES = 2_000
-PLACE = re.compile("\ue001(\\d+)\ue002")
-NO_TITLE = re.compile(r"untitled|microsoft \w+ - |\S+\.(docx?|pdf|tex|dvi|indd|qxd|rtf|pptx?)$", re.IGNORECASE)
+PLACE = re.compile("\ue001(\\d{1,4})\ue002")
+NO_TITLE = re.compile(
+    r"untitled|\(?anonymous\)?$|\(?unspecified\)?$|microsoft \w+ - |\S+\.(docx?|pdf|tex|dvi|indd|qxd|rtf|pptx?)$", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)
@@ -84,7 +86,8 @@ def _opened(path: Path) -> Iterator[Any]:
 def _about(document: Any) -> tuple[str, dict[str, str]]:
     fields = {key: clean(value).strip() for key, value in document.get_metadata_dict().items() if value}
     title = " ".join(fields.get("Title", "").split())
-    metadata = {"author": fields["Author"][:300]} if fields.get("Author") else {}
+    author = fields.get("Author", "")[:300]
+    metadata = {"author": author} if author and not NO_TITLE.match(author) else {}
     created = re.match(r"D:(\d{4})(\d\d)(\d\d)", fields.get("CreationDate", ""))
     if created:
         metadata["created"] = "-".join(created.groups())
@@ -163,17 +166,19 @@ def _add_page(raw: str, tables: list[list[list[str]]], index: int, reading: _Rea
     headings = reading.outline.get(index, [])
     for number, piece in enumerate(pieces):
         if number % 2:
-            reading.blocks.table([[" ".join(page_lines(cell)) for cell in row] for row in tables[int(piece)]], page=page)
+            if int(piece) < len(tables):
+                reading.blocks.table([[" ".join(page_lines(cell)) for cell in row] for row in tables[int(piece)]], page=page)
         else:
             _add_lines(page_lines(piece), headings, page, reading.blocks)
 
 
 def _add_lines(lines: list[str], headings: list[tuple[str, int]], page: int, blocks: BlockList) -> None:
-    """Paragraphs, cut at lines that the outline names as headings."""
+    """Paragraphs, cut at lines that the outline or their own number shows to be headings."""
     levels = {_key(title): level for title, level in headings}
     start = 0
     for at, line in enumerate(lines):
         level = levels.pop(_key(line), None) if levels and line else None
+        level = numbered_level(line) if level is None else level
         if level is not None:
             _add_paragraphs(lines[start:at], page, blocks)
             blocks.heading(line, level, page=page)

@@ -13,6 +13,7 @@ ENDS_SENTENCE = (".", "!", "?", ":", "\u3002", "\uff01", "\uff1f", "…", "”",
 BULLET = re.compile(r"(?:[•◦▪▸●○■\u2013—·*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 SHORT_LINE = 0.7
+NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+[A-Z][^\d.!?;=]{2,70}$")
 
 
 def broken_share(raw: str) -> float:
@@ -47,6 +48,12 @@ def join_paragraphs(lines: list[str]) -> list[str]:
                 current = ""
     found.append(current)
     return [each for each in found if each]
+
+
+def numbered_level(line: str) -> int | None:
+    """The level of a heading such as `5.1 Results`, by its number of at least two parts; None for any other line."""
+    match = NUMBERED.match(line)
+    return None if match is None else min(6, match[1].count(".") + 1)
 
 
 def _joined(before: str, line: str) -> str:
