@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 from eunoe_contracts.errors import ModelUnavailable
 
+from eunoe_models.embedding.batcher import CLOSED
 from eunoe_models.embedding.port import Calibration, Lane, ModelProfile, Role, Vectors
 from eunoe_models.embedding.spans import Span, SpanCounter
 
@@ -40,6 +41,7 @@ class HashingEmbedder:
         self.counter = SpanCounter(word_spans, window=window)
         self.calls: list[tuple[Lane, int]] = []
         self.failing = False
+        self._closed = False
 
     @property
     def profile(self) -> ModelProfile:
@@ -49,6 +51,8 @@ class HashingEmbedder:
     async def embed(self, texts: Sequence[str], *, lane: Lane = Lane.BULK, role: Role = Role.PASSAGE) -> Vectors:
         """As the port says; the role makes no difference."""
         del role
+        if self._closed:
+            raise ModelUnavailable(CLOSED)
         if self.failing:
             raise ModelUnavailable
         self.calls.append((lane, len(texts)))
@@ -57,7 +61,8 @@ class HashingEmbedder:
         return np.stack([self._vector(text) for text in texts])
 
     async def close(self) -> None:
-        """Nothing to release."""
+        """Calls are refused from now on, as by a real model. May be called twice."""
+        self._closed = True
 
     def _vector(self, text: str) -> Vectors:
         words = _WORD.findall(text.casefold())[: self._profile.window] or [""]

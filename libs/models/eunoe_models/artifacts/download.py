@@ -40,6 +40,7 @@ def downloaded(wanted: Artifact, target: Path, *, index: str, environment: Mappi
             _read(http, address, part, wanted, progress)
             break
         except urllib.error.HTTPError as error:
+            error.close()
             if attempt == ATTEMPTS or (error.code in CLIENT_ERRORS and error.code not in MAY_PASS):
                 raise ModelMissing(
                     f"{shown(page_url)} answered {error.code} for {wanted.distribution} {wanted.version}; set EUNOE_MODELS__INDEX_URL"
@@ -70,6 +71,7 @@ def _read(http: Http, address: str, part: Path, wanted: Artifact, progress: Repo
     except urllib.error.HTTPError as error:
         if error.code != RANGE_REFUSED:
             raise
+        error.close()
         return  # everything was there already; the hash decides
     with response:
         goes_on = response.status == PARTIAL_CONTENT

