@@ -132,7 +132,11 @@ async def test_watch_of_an_erased_or_unknown_document_raises(catalogue: SqlCatal
 
 async def test_watch_sees_changes_of_another_process_by_polling(catalogue: SqlCatalogue, document: UUID):
     elsewhere = SqlCatalogue(catalogue._database)
-    watching = asyncio.create_task(anext(aiter(catalogue.watch(TENANT, document, since=1))))
+
+    async def first() -> DocumentRow:
+        return await anext(aiter(catalogue.watch(TENANT, document, since=1)))
+
+    watching = asyncio.create_task(first())
     await elsewhere.mark_published(TENANT, document, 1)
     row = await asyncio.wait_for(watching, 5)
     assert row.published

@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 from eunoe_contracts.errors import DocumentNotFound
 from eunoe_contracts.stages import DocumentStatus
-from sqlalchemy import Connection, RowMapping, bindparam, select, true, update
+from sqlalchemy import Connection, RowMapping, Update, bindparam, select, true, update
 
 from eunoe_stores.catalogue.rows import DocumentRow, End
 from eunoe_stores.catalogue.sql.documents import SqlDocuments, read_document
@@ -112,9 +113,17 @@ def row_for_change(connection: Connection, tenant: str, document: UUID) -> RowMa
 
 def change(connection: Connection, sequence: int, values: Mapping[str, Any]) -> None:
     """Set columns and raise the revision."""
-    connection.execute(
-        update(documents).where(documents.c.sequence == sequence).values({**values, "revision": documents.c.revision + 1})
-    ).close()
+    parameters = {f"new_{name}": value for name, value in values.items()}
+    connection.execute(_change(tuple(values)), {"of_sequence": sequence, **parameters}).close()
+
+
+@cache
+def _change(names: tuple[str, ...]) -> Update:
+    # Building a statement costs more than running it; there are only a few sets of names.
+    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in names}
+    return (
+        update(documents).where(documents.c.sequence == bindparam("of_sequence")).values({**values, "revision": documents.c.revision + 1})
+    )
 
 
 def _may_end(row: RowMapping, end: End) -> bool:
