@@ -8,8 +8,8 @@ import pytest
 from eunoe.v1 import container_pb2
 from eunoe_contracts import topics
 from eunoe_contracts.errors import (
-    Conflict,
     ConfirmationRequired,
+    Conflict,
     ContainerNotFound,
     DocumentNotFound,
     InvalidField,

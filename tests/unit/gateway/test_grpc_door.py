@@ -232,9 +232,7 @@ async def test_health_and_readiness_need_no_token() -> None:
 async def test_a_taken_port_is_a_named_error(running: Running) -> None:
     application: Any = ScriptedApplication()
     settings = GatewaySettings()
-    second = build_server(
-        application, settings, servicers=(), metrics=Metrics(), clock=SystemClock(), ids=RandomIds(), is_loopback=True
-    )
+    second = build_server(application, settings, servicers=(), metrics=Metrics(), clock=SystemClock(), ids=RandomIds(), is_loopback=True)
     with pytest.raises(ConfigurationError):
         await second.start(f"127.0.0.1:{running.port}")
     await second.stop(0)

@@ -13,9 +13,7 @@ from eunoe_gateway.keyed_locks import KeyedLocks
 from eunoe_gateway.publishing import Publisher
 from eunoe_gateway.readiness import Readiness
 
-EVENT = document_event(
-    topics.DOCUMENT_ACCEPTED, events_pb2.DocumentAccepted(tenant="t", document_id=str(UUID(int=1)), generation=1)
-)
+EVENT = document_event(topics.DOCUMENT_ACCEPTED, events_pb2.DocumentAccepted(tenant="t", document_id=str(UUID(int=1)), generation=1))
 
 
 class SlowLog:

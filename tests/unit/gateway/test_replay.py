@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from eunoe.v1 import admin_pb2
+from eunoe_contracts import topics
+from eunoe_contracts.errors import DeadLetterNotFound, InvalidField, PermissionDenied, StaleGeneration
+from eunoe_contracts.stages import Stage
+from eunoe_contracts.tenancy import Principal, Scope
+
+TWO = "Alice likes tea.\n\nBob does not."
+
+
+async def letters(world: Any, **conditions: Any) -> Any:
+    return await world.gateway.dead_letters(world.who, admin_pb2.DeadLettersRequest(**conditions))
+
+
+async def replay(world: Any, **conditions: Any) -> Any:
+    return await world.gateway.replay(world.who, admin_pb2.ReplayRequest(**conditions))
+
+
+async def test_a_dead_letter_says_what_and_why(world: Any) -> None:
+    accepted = await world.post(TWO, name="tea.txt", container="team")
+    await world.process(accepted.id, failing={Stage.EMBED: "model_unavailable"})
+    found = await letters(world)
+    (letter,) = found.dead_letters
+    assert found.total == 1
+    assert (letter.document_id, letter.document_name, letter.container) == (accepted.id, "tea.txt", "team")
+    assert (letter.stage, letter.code, letter.attempts) == ("embed", "model_unavailable", 5)
+    assert (await letters(world, code="other")).total == 0
+    assert (await letters(world, document_id=accepted.id, code="model_unavailable")).total == 1
+
+
+@pytest.mark.parametrize(
+    ("stage", "topic"),
+    [
+        (Stage.EXTRACT, topics.DOCUMENT_ACCEPTED),
+        (Stage.EMBED, topics.DOCUMENT_EXTRACTED),
+        (Stage.STRUCTURE, topics.DOCUMENT_EXTRACTED),
+        (Stage.PROPOSE, topics.DOCUMENT_EXTRACTED),
+        (Stage.EMBED_MEMORIES, topics.MEMORIES_PROPOSED),
+        (Stage.RELATE, topics.MEMORIES_EMBEDDED),
+    ],
+)
+async def test_a_replay_reopens_the_stage_and_publishes_its_input(world: Any, stage: Stage, topic: str) -> None:
+    accepted = await world.post(TWO)
+    await world.process(accepted.id, failing={stage: "x"})
+    ended = await world.row(accepted.id)
+    before = len(world.events(topic))
+    dry = await replay(world, code="x", dry_run=True)
+    assert (dry.matched, dry.replayed, dry.dry_run, len(dry.ids)) == (1, 0, True, 1)
+    assert await world.row(accepted.id) == ended
+    answer = await replay(world, code="x")
+    assert (answer.matched, answer.replayed) == (1, 1)
+    events = world.events(topic)
+    assert len(events) == before + 1
+    assert len({each.id for each in events}) == len(events)
+    row = await world.row(accepted.id)
+    assert not row.status.is_end
+    assert row.generation == ended.generation
+    # Twice is a no-op.
+    again = await replay(world, code="x")
+    assert (again.matched, again.replayed, len(world.events(topic))) == (0, 0, before + 1)
+    named = await replay(world, ids=answer.ids)
+    assert (named.matched, named.replayed) == (0, 0)
+    assert (await letters(world)).total == 0
+    assert (await letters(world, include_replayed=True)).dead_letters[0].replays == 1
+    # And the document comes to its end, whole.
+    open_stages = [each for each in Stage if (found := row.stages.get(each)) is None or found.state == "waiting"]
+    for each in open_stages:
+        await world.stage(accepted.id, each)
+        await world.finish(accepted.id)
+    row = await world.row(accepted.id)
+    assert (row.status, row.degraded, row.error_code) == ("done", (), "")
+
+
+async def test_a_letter_of_an_older_generation_is_not_replayed(world: Any) -> None:
+    accepted = await world.post(TWO)
+    await world.process(accepted.id, failing={Stage.EXTRACT: "x"})
+    other = await world.post("other")
+    await world.process(other.id, failing={Stage.EXTRACT: "x"})
+    await world.post(TWO)
+    stale = (await letters(world, document_id=accepted.id)).dead_letters[0].id
+    answer = await replay(world, code="x")
+    assert (answer.matched, answer.replayed) == (2, 1)
+    with pytest.raises(StaleGeneration):
+        await replay(world, ids=[stale])
+
+
+async def test_letters_of_erased_documents_tell_nothing_and_stay_dead(world: Any) -> None:
+    accepted = await world.post(TWO, name="secret.txt")
+    await world.process(accepted.id, failing={Stage.EXTRACT: "x"})
+    await world.gateway.delete_document(world.who, accepted.id)
+    (letter,) = (await letters(world)).dead_letters
+    assert (letter.document_name, letter.message) == ("", "")
+    with pytest.raises(StaleGeneration):
+        await replay(world, ids=[letter.id])
+
+
+async def test_only_admins_see_letters_and_only_their_tenant(world: Any) -> None:
+    accepted = await world.post(TWO)
+    await world.process(accepted.id, failing={Stage.EXTRACT: "x"})
+    owner = world.who
+    world.who = Principal("t1", frozenset({Scope.INGEST, Scope.SEARCH}))
+    for call in (letters(world), replay(world, code="x")):
+        with pytest.raises(PermissionDenied):
+            await call
+    world.who = replace(owner, tenant="t2")
+    assert (await letters(world)).total == 0
+    assert (await replay(world)).matched == 0
+    world.who = replace(owner, tenant="default", local_operator=True)
+    assert (await letters(world)).total == 1
+    assert (await replay(world)).replayed == 1
+
+
+async def test_ids_are_checked(world: Any) -> None:
+    with pytest.raises(InvalidField, match="ids"):
+        await replay(world, ids=["x"])
+    with pytest.raises(DeadLetterNotFound):
+        await replay(world, ids=[str(UUID(int=3))])
+    with pytest.raises(InvalidField, match="document_id"):
+        await letters(world, document_id="x")
+    with pytest.raises(InvalidField, match="limit"):
+        await letters(world, limit=5000)

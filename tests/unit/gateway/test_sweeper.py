@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from eunoe_contracts import topics
+from eunoe_contracts.errors import StoreUnavailable
+from eunoe_contracts.identity import passage_id, row_key
+from eunoe_contracts.stages import Stage
+from eunoe_telemetry.testing import eventually
+
+TWO = "Alice likes tea.\n\nBob does not."
+GROUPS = {
+    topics.DOCUMENT_ACCEPTED: ("extractor",),
+    topics.DOCUMENT_EXTRACTED: ("embedder", "llm-extractor", "graph"),
+    topics.MEMORIES_PROPOSED: ("embedder",),
+    topics.MEMORIES_EMBEDDED: ("graph",),
+    topics.STAGE_FINISHED: ("finish",),
+}
+
+
+async def consume(world: Any, topic: str) -> None:
+    """All groups of the topic read everything and commit it, as if the records were lost on them."""
+    for group in GROUPS[topic]:
+        consumer = await world.log.consumer(group, [topic])
+        while found := await consumer.fetch(100, 0):
+            await consumer.commit({each.source: each.offset + 1 for each in found})
+        await consumer.close()
+
+
+async def sweep_later(world: Any) -> None:
+    world.clock.advance(16)
+    await world.sweeper.sweep()
+
+
+async def test_an_unpublished_document_is_published_once(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def down(*_: Any) -> None:
+        raise StoreUnavailable
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.log, "publish", down)
+        accepted = await world.post(TWO)
+        await sweep_later(world)  # the log is still down; the sweeper lives on
+    assert world.events(topics.DOCUMENT_ACCEPTED) == []
+    for _ in range(3):
+        await sweep_later(world)
+    (event,) = world.events(topics.DOCUMENT_ACCEPTED)
+    assert str(event.document) == accepted.id
+    assert (await world.row(accepted.id)).published
+
+
+async def test_a_fresh_document_is_left_alone(world: Any) -> None:
+    await world.post(TWO)
+    await world.sweeper.sweep()
+    assert len(world.events(topics.DOCUMENT_ACCEPTED)) == 1
+
+
+async def test_a_document_whose_record_waits_is_left_alone(world: Any) -> None:
+    await world.post(TWO)
+    for _ in range(3):
+        await sweep_later(world)
+    assert len(world.events(topics.DOCUMENT_ACCEPTED)) == 1
+
+
+@pytest.mark.parametrize(
+    ("done", "topic"),
+    [
+        ((), topics.DOCUMENT_ACCEPTED),
+        ((Stage.EXTRACT,), topics.DOCUMENT_EXTRACTED),
+        ((Stage.EXTRACT, Stage.EMBED, Stage.STRUCTURE), topics.DOCUMENT_EXTRACTED),
+        ((Stage.EXTRACT, Stage.EMBED, Stage.STRUCTURE, Stage.PROPOSE), topics.MEMORIES_PROPOSED),
+        ((Stage.EXTRACT, Stage.EMBED, Stage.STRUCTURE, Stage.PROPOSE, Stage.EMBED_MEMORIES), topics.MEMORIES_EMBEDDED),
+    ],
+)
+async def test_a_lost_record_is_published_again(world: Any, done: tuple[Stage, ...], topic: str) -> None:
+    accepted = await world.post(TWO)
+    await consume(world, topics.DOCUMENT_ACCEPTED)
+    for stage in done:
+        await world.stage(accepted.id, stage)
+    before = len(world.events(topic))
+    await sweep_later(world)
+    await sweep_later(world)  # now a record waits, so nothing is added
+    events = world.events(topic)
+    assert len(events) == before + 1
+    assert str(events[-1].document) == accepted.id
+    assert len({each.id for each in events}) == len(events)
+    if topic in {topics.MEMORIES_PROPOSED, topics.MEMORIES_EMBEDDED}:
+        assert len(events[-1].body.memory_ids) == 1
+        assert events[-1].body.container == "default"
+    if topic == topics.DOCUMENT_EXTRACTED:
+        assert events[-1].body.passages == 2
+    assert world.metrics.registry.get_sample_value("eunoe_sweeper_republished_total", {"topic": topic}) == 1
+
+
+async def test_a_lost_wake_up_does_not_keep_a_document_open(world: Any) -> None:
+    accepted = await world.post(TWO)
+    for stage in Stage:
+        await world.stage(accepted.id, stage)
+    await sweep_later(world)
+    assert (await world.row(accepted.id)).status == "done"
+    await sweep_later(world)
+    assert world.metrics.registry.get_sample_value("eunoe_open_documents") == 0
+
+
+async def test_the_sweeper_erases_older_versions_too(world: Any) -> None:
+    old = await world.post("one", custom_id="c")
+    await world.process(old.id)
+    new = await world.post("two", custom_id="c")
+    for stage in Stage:
+        await world.stage(new.id, stage)
+    await sweep_later(world)
+    assert [str(each.document) for each in world.events(topics.DOCUMENT_ERASED)] == [old.id]
+
+
+async def test_a_document_that_never_reads_back_fails_after_the_limit(world: Any) -> None:
+    accepted = await world.post(TWO)
+    for stage in Stage:
+        await world.stage(accepted.id, stage)
+    await world.graph.delete_nodes("t1", [row_key(UUID(accepted.id), 1)])
+    await sweep_later(world)
+    assert not (await world.row(accepted.id)).status.is_end
+    world.clock.advance(600)
+    await sweep_later(world)
+    row = await world.row(accepted.id)
+    assert (row.status, row.error_code) == ("failed", "read_back_failed")
+    assert (await world.remains(accepted.id))["vectors"] == 0
+    assert (await world.post(TWO)).generation == 2
+
+
+async def test_one_sick_document_does_not_hold_up_the_others(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = await world.post("one"), await world.post("two")
+    for each in (first, second):
+        for stage in Stage:
+            await world.stage(each.id, stage)
+    missing = world.vectors.missing
+
+    async def sick(tenant: str, keys: Any, *, with_vectors: bool) -> Any:
+        if row_key(passage_id(UUID(first.id), 0), 1) in keys:
+            raise StoreUnavailable
+        return await missing(tenant, keys, with_vectors=with_vectors)
+
+    monkeypatch.setattr(world.vectors, "missing", sick)
+    await sweep_later(world)
+    assert (await world.row(second.id)).status == "done"
+    assert not (await world.row(first.id)).status.is_end
+
+
+async def test_stale_uploads_are_dropped(world: Any) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"x"
+
+    await world.blobs.stage("t1", "left-behind", chunks(), limit=10)
+    await world.sweeper.uploads()
+    assert len(world.blobs._staging) == 1
+    world.clock.advance(timedelta(days=1, seconds=1).total_seconds())
+    await world.sweeper.uploads()
+    assert world.blobs._staging == {}
+
+
+async def test_the_first_pass_is_at_start_and_then_at_intervals(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def down(*_: Any) -> None:
+        raise StoreUnavailable
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.log, "publish", down)
+        await world.post(TWO)
+    world.clock.advance(16)
+    task = asyncio.create_task(world.service.background[0].run())
+    await eventually(lambda: len(world.events(topics.DOCUMENT_ACCEPTED)) == 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(world.log, "publish", down)
+        await world.post("another")
+    await eventually(lambda: len(world.events(topics.DOCUMENT_ACCEPTED)) == 2, meanwhile=lambda: world.clock.advance(5))
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
