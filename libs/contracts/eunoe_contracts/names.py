@@ -7,7 +7,7 @@ name. Every service uses the same rules, so that a mention and the thing mention
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from eunoe_contracts.identity import normalised_statement
@@ -65,25 +65,47 @@ def mention_form(title: str) -> str:
 
 def main_names(text: str) -> list[str]:
     """The names as they are written, longest form only, in order of first appearance, each once."""
-    return _unique([*(name for run in _runs(text) for name in _trimmed(text, run)), *_marked(text)])
+    return [name for name, is_main in _unique(_main(text, _runs(text)), MOST_NAMES) if is_main]
 
 
-def mentionable_names(text: str) -> list[str]:
-    """All strings that may be a mention: `main_names` first, then longer and shorter ones around them (`Wood` is too short), then
-    those that go on in small letters, as titles do in many languages (`Kafka notes`).
+def mentionable_names(text: str, *, most: int = MOST_NAMES) -> list[tuple[str, bool]]:
+    """All strings that may be a mention, and whether each is a main name. At most `most`: `main_names` first, then longer and
+    shorter ones around them (`Burton` in `Tim Burton`, not `Wood`, which is too short), then those that go on in small letters, as
+    titles do in many languages (`Kafka notes`).
     """
-    runs = list(_runs(text))
-    parts = (name for run in runs for name in _parts(text, run))
-    return _unique([*main_names(text), *parts, *_joined(text, runs), *_sentence_case(text)])
+    return list(_unique(_all(text), most))
 
 
-def _unique(names: list[str]) -> list[str]:
-    found: dict[str, str] = {}
-    for name in names:
+def _all(text: str) -> Iterator[tuple[str, bool]]:
+    runs: list[list[re.Match[str]]] = []
+
+    def remembered() -> Iterator[list[re.Match[str]]]:
+        for run in _runs(text):
+            runs.append(run)
+            yield run
+
+    yield from _main(text, remembered())
+    for run in runs:
+        yield from ((name, False) for name in _parts(text, run))
+    yield from ((name, False) for name in _joined(text, runs))
+    yield from ((name, False) for name in _sentence_case(text))
+
+
+def _main(text: str, runs: Iterable[list[re.Match[str]]]) -> Iterator[tuple[str, bool]]:
+    for run in runs:
+        yield from ((name, True) for name in _trimmed(text, run))
+    yield from ((name, True) for name in _marked(text))
+
+
+def _unique(names: Iterable[tuple[str, bool]], most: int) -> Iterator[tuple[str, bool]]:
+    seen: set[str] = set()
+    for name, is_main in names:
         key = normalised_statement(name)
-        if key:
-            found.setdefault(key, name)
-    return list(found.values())[:MOST_NAMES]
+        if key and key not in seen:
+            if len(seen) == most:
+                return
+            seen.add(key)
+            yield name, is_main
 
 
 def _marked(text: str) -> Iterator[str]:
@@ -97,9 +119,11 @@ def _marked(text: str) -> Iterator[str]:
 
 
 def _is_namelike(token: str) -> bool:
+    if token == token.lower():
+        return False
     word = token.casefold().replace("\u2019", "'")
     stem = word.partition("'")[0]
-    return any(character.isupper() for character in token) and word not in _COMMON and (stem == word or stem not in _COMMON)
+    return word not in _COMMON and (stem == word or stem not in _COMMON)
 
 
 def _runs(text: str) -> Iterator[list[re.Match[str]]]:
@@ -166,8 +190,9 @@ def _parts(text: str, run: list[re.Match[str]]) -> Iterator[str]:
             first, last = run[at], run[at + size - 1]
             is_open = any(end[0].islower() and end[0] in _CONNECTORS for end in (first, last))
             is_common = size == 1 and first[0].casefold() in _COMMON
-            if not is_open and not is_common and mention_form(_written(text, first, last)):
-                yield _written(text, first, last)
+            name = _written(text, first, last)
+            if not is_open and not is_common and (size > 1 or len(name) >= SHORTEST_TITLE):
+                yield name
 
 
 def _joined(text: str, runs: list[list[re.Match[str]]]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from eunoe_contracts.content import Kind, Unit
 from eunoe_contracts.identity import normalised_statement
-from eunoe_contracts.names import MOST_NAMES, main_names, mentionable_names
+from eunoe_contracts.names import MOST_NAMES, mentionable_names
 from eunoe_stores.catalogue.rows import DocumentRow
 from eunoe_stores.graph.port import Edge, EdgeKind, GraphStore, Node, NodeKind
 
@@ -37,11 +37,10 @@ def mentions(row: DocumentRow, units: Sequence[Unit]) -> Drawing:
     edges: list[Edge] = []
     for passage in passages:
         source = unit_node(passage).key
-        main = {normalised_statement(name) for name in main_names(passage.text)}
-        for name in mentionable_names(passage.text)[:most]:
+        for name, is_main in mentionable_names(passage.text, most=most):
             key = normalised_statement(name)
-            node = nodes.setdefault(key, name_node(row.tenant, row.container, name))
-            weight = MAIN_WEIGHT if key in main else PART_WEIGHT
+            node = nodes.get(key) or nodes.setdefault(key, name_node(row.tenant, row.container, name))
+            weight = MAIN_WEIGHT if is_main else PART_WEIGHT
             edges.append(Edge(source, EdgeKind.MENTIONS, node.key, row.id, row.generation, weight))
     return Drawing(tuple(nodes.values()), tuple(edges))
 

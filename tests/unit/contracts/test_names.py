@@ -34,7 +34,7 @@ def test_main_names(text: str, expected: list[str]):
     ],
 )
 def test_titles_are_found_inside_and_around_names(text: str, title: str):
-    assert title in mentionable_names(text)
+    assert title in dict(mentionable_names(text))
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,6 @@ def test_names_are_bounded_and_the_same_every_time(text: str):
     names = mentionable_names(text)
     assert len(names) <= MOST_NAMES
     assert names == mentionable_names(text)
-    assert all(name.strip() for name in names)
+    assert all(name.strip() for name, _ in names)
+    assert [name for name, is_main in names if is_main] == main_names(text)
+    assert mentionable_names(text, most=3) == names[:3]

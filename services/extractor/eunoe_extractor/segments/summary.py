@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +22,11 @@ from eunoe_extractor.segments.section import Section
 
 _WORD = re.compile(r"\w{4,}")
 _PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.QUOTE, BlockKind.LIST})
-_SHORTEST = 4
+_FEWEST_WORDS = 4
+_DAMPING = 8
+"""Keeps a sentence of few frequent words from winning over one that says more."""
+
+_SAID_BEFORE = 0.2
 _TYPICAL_TOKENS = 28
 
 
@@ -29,22 +34,25 @@ _TYPICAL_TOKENS = 28
 class _Sentence:
     start: int
     text: str
-    score: float
+    words: frozenset[str]
+    place: float
 
 
 def summary(layout: Layout, parts: Sequence[Section], measure: Measure, *, limit: int) -> str:
     """At most `limit` tokens that cover the whole document; never empty for a document with text."""
     frequency = Counter(_WORD.findall(layout.text.casefold()))
-    candidates = _candidates(layout, parts, frequency, measure, limit)
+    candidates = _candidates(layout, parts, measure, limit)
     if not candidates:
         return layout.text[: measure.prefix(layout.text, limit)].strip()
-    chosen = {candidates[0].start: candidates[0]}
+    chosen = [candidates[0]]
+    said = set(candidates[0].words)
     groups = max(1, limit // _TYPICAL_TOKENS - 1)
     for group in _groups(candidates, len(layout.text), groups):
-        best = max(group, key=lambda each: (each.score, -each.start))
-        if measure.length(_joined([*chosen.values(), best])) <= limit:
-            chosen[best.start] = best
-    return _joined(list(chosen.values()))
+        best = max(group, key=lambda each: (_score(each, frequency, said), -each.start))
+        if best not in chosen and measure.length(_joined([*chosen, best])) <= limit:
+            chosen.append(best)
+            said |= best.words
+    return _joined(chosen)
 
 
 def _joined(picked: Sequence[_Sentence]) -> str:
@@ -52,8 +60,9 @@ def _joined(picked: Sequence[_Sentence]) -> str:
     return " ".join(by_place[start] for start in sorted(by_place))
 
 
-def _candidates(layout: Layout, parts: Sequence[Section], frequency: Counter[str], measure: Measure, limit: int) -> list[_Sentence]:
+def _candidates(layout: Layout, parts: Sequence[Section], measure: Measure, limit: int) -> list[_Sentence]:
     section_starts = [part.start for part in parts]
+    longest = max(limit // 3, _TYPICAL_TOKENS)
     found = []
     for span in layout.spans:
         if span.block.kind not in _PROSE:
@@ -62,17 +71,18 @@ def _candidates(layout: Layout, parts: Sequence[Section], frequency: Counter[str
         edges = [0, *sentences(text), len(text)]
         for first, last in itertools.pairwise(edges):
             sentence = " ".join(text[first:last].split())
-            words = _WORD.findall(sentence.casefold())
-            if len(words) >= _SHORTEST and measure.length(sentence) <= max(limit // 3, _TYPICAL_TOKENS):
+            words = frozenset(_WORD.findall(sentence.casefold()))
+            if len(words) >= _FEWEST_WORDS and measure.length(sentence) <= longest:
                 start = span.start + first
-                found.append(_Sentence(start, sentence, _score(words, frequency, start, section_starts)))
+                above = section_starts[max(0, bisect_right(section_starts, start) - 1)] if section_starts else 0
+                found.append(_Sentence(start, sentence, words, 1 + 1 / (1 + (start - above) / 200)))
     return found
 
 
-def _score(words: Sequence[str], frequency: Counter[str], start: int, section_starts: Sequence[int]) -> float:
-    weight = sum(math.log(frequency[word]) for word in set(words)) / (len(words) + _SHORTEST)
-    above = max((each for each in section_starts if each <= start), default=0)
-    return weight * (1 + 1 / (1 + (start - above) / 200))
+def _score(sentence: _Sentence, frequency: Counter[str], said: set[str]) -> float:
+    # A word that the summary has already counts little, so that a refrain is taken up once.
+    weight = sum(math.log(frequency[word]) * (_SAID_BEFORE if word in said else 1) for word in sentence.words)
+    return weight * sentence.place / (len(sentence.words) + _DAMPING)
 
 
 def _groups(candidates: Sequence[_Sentence], length: int, count: int) -> list[list[_Sentence]]:

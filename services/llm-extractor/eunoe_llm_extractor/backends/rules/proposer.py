@@ -18,6 +18,9 @@ from eunoe_llm_extractor.backends.rules.sentence import sentences
 
 MOST_ENTITIES = 8
 MOST_PER_PASSAGE = 8
+MOST_PASSAGES = 5000
+"""Passages looked at in one document: some ten megabytes of text, a few seconds."""
+
 DATED = "dated"
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|I['\u2019]\w+|[Ww]e|[Oo]ur)\b")
 
@@ -34,7 +37,7 @@ class RulesProposer:
 
     def _propose(self, tenant: str, source: Source) -> list[Memory]:
         found: dict[UUID, tuple[int, Memory]] = {}
-        for unit in source.units:
+        for unit in source.units[:MOST_PASSAGES]:
             for memory in _bounded(_memories(tenant, source, unit)):
                 known = found.get(memory.id)
                 if known is None or known[1].confidence < memory.confidence:
