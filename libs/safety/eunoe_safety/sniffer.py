@@ -76,7 +76,7 @@ def sniff_path(path: Path, *, name: str = "", declared: str = "") -> Sniffed:
     found = sniff(head, name=name, declared=declared)
     if not found.full_look:
         return found
-    return _compared(_of(sniff_zip(path) if head.startswith(ZIP) else _sniff_ole(path)), name, declared)
+    return _compared(_of(sniff_zip(path) if head.startswith(ZIP) else sniff_ole(path)), name, declared)
 
 
 def sniff_zip(path: Path) -> str:
@@ -94,7 +94,10 @@ def sniff_zip(path: Path) -> str:
     return "zip"
 
 
-def _sniff_ole(path: Path) -> str:
+def sniff_ole(path: Path) -> str:
+    """The kind of an OLE container by its streams: `doc`, `xls`, `ppt`, `msg`, else `ole`. Raises `EncryptedDocument` for an Office
+    file with a password, `CorruptDocument`.
+    """
     try:
         with olefile.OleFileIO(str(path)) as container:
             streams = {each[0] for each in container.listdir()}

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import struct
 import zipfile
 from pathlib import Path
 
 import pytest
-from eunoe_contracts.errors import BudgetExceeded, CorruptDocument, EmptyFile
+from eunoe_contracts.errors import BudgetExceeded, CorruptDocument, EmptyFile, EncryptedDocument
 from eunoe_extractor.backends import docx
 from eunoe_extractor.backends.options import ParseOptions
 from eunoe_extractor.parsed import ParsedDocument
@@ -127,3 +128,29 @@ def test_zip_without_a_document(tmp_path: Path):
 def test_bomb(tmp_path: Path):
     with pytest.raises(BudgetExceeded):
         read(written(tmp_path / "a", paragraph("x"), {"word/media/a.bin": "0" * 60_000_000}))
+
+
+def test_password_is_named(tmp_path: Path):
+    path = tmp_path / "a"
+    path.write_bytes(ole_with_stream("EncryptedPackage"))
+    with pytest.raises(EncryptedDocument):
+        read(path)
+    path.write_bytes(ole_with_stream("WordDocument"))
+    with pytest.raises(CorruptDocument):
+        read(path)
+
+
+def ole_with_stream(name: str) -> bytes:
+    """The smallest OLE container (MS-CFB): header, one sector of allocation table, one of directory, an empty stream."""
+    free, end, fat = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+    header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<5H6x", 0x3E, 3, 0xFFFE, 9, 6)
+    header += struct.pack("<9I", 0, 1, 1, 0, 4096, end, 0, end, 0) + struct.pack("<109I", 0, *[free] * 108)
+    table = struct.pack("<128I", fat, end, *[free] * 126)
+    return header + table + entry("Root Entry", 5, child=1) + entry(name, 2) + entry("", 0) * 2
+
+
+def entry(name: str, kind: int, child: int = 0xFFFFFFFF) -> bytes:
+    size = 2 * len(name) + 2 if name else 0
+    free = 0xFFFFFFFF
+    body = name.encode("utf-16-le").ljust(64, b"\0") + struct.pack("<HBB3I", size, kind, 1, free, free, child)
+    return body.ljust(116, b"\0") + struct.pack("<IQ", 0xFFFFFFFE, 0)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from eunoe_contracts.errors import BudgetExceeded, EncryptedDocument, ParserCrashed, ParserMemoryExceeded, ParserTimeout, WorkerUnavailable
+from eunoe_safety.sandbox import seccomp
 from eunoe_safety.sandbox.isolation import sandbox_report
 from eunoe_safety.sandbox.limits import Limits
 from eunoe_safety.sandbox.pool import WorkerPool
@@ -228,6 +229,17 @@ def permissions(path: Path) -> int | None:
 def test_report_for_the_doctor():
     report = sandbox_report()
     assert report.network in {"unshare", "seccomp", "none"}
+
+
+@pytest.mark.skipif(not seccomp.supported(), reason="the filter is written for Linux on x86-64 and AArch64")
+def test_filter_alone_denies_sockets_and_programs():
+    script = (
+        "from eunoe_safety.sandbox import seccomp, testing\n"
+        "installed = seccomp.deny_dangerous_calls()\n"
+        "print(installed, testing.connect(1), testing.start_program())\n"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, check=True, text=True)
+    assert done.stdout.split() in (["True", "PermissionError", "PermissionError"], ["False", "ConnectionRefusedError", "started"])
 
 
 def test_killed_parent_leaves_no_worker_behind(tmp_path: Path):

@@ -12,6 +12,8 @@ from eunoe_extractor.parsed import Block, BlockKind, ParsedDocument
 
 LONG_UNIT = 60
 """Lines of a class or function above which it is cut again at the definitions inside it."""
+LONGEST_FIRST_LINE = 200
+"""Characters of a line that are looked at; minified code has lines without end."""
 ATTACHED = re.compile(r"\s*(?:#|//|/\*|\*|\*/|--|@|\[\w|template\s*<|\"\"\"|%)")
 
 
@@ -44,7 +46,7 @@ def _language(name: str, first_line: str) -> str:
 def _units(lines: list[str], language: str, outer: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], list[str]]]:
     """Runs of lines with the names they stand under. Cuts at the smallest indentation at which something is defined."""
     pattern = DEFINITION.get(language, DEFINITION[""])
-    found = [(at, match) for at, line in enumerate(lines) if (match := pattern.match(line))]
+    found = [(at, match) for at, line in enumerate(lines) if (match := pattern.match(line[:LONGEST_FIRST_LINE]))]
     if not found:
         return [(outer, lines)]
     depth = min(_indent(lines[at]) for at, _ in found)
@@ -63,9 +65,9 @@ def _units(lines: list[str], language: str, outer: tuple[str, ...] = ()) -> list
 
 def _first_inside(part: list[str], pattern: re.Pattern[str]) -> int:
     """The first line of the first definition that is nested in the one `part` begins with."""
-    own = next(at for at, line in enumerate(part) if pattern.match(line))
+    own = next(at for at, line in enumerate(part) if pattern.match(line[:LONGEST_FIRST_LINE]))
     depth = _indent(part[own])
-    inside = next((at for at in range(own + 1, len(part)) if pattern.match(part[at]) and _indent(part[at]) > depth), 0)
+    inside = next((at for at in range(own + 1, len(part)) if pattern.match(part[at][:LONGEST_FIRST_LINE]) and _indent(part[at]) > depth), 0)
     return max(own + 1, _with_comments(part, inside)) if inside else 0
 
 

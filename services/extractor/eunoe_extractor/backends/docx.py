@@ -9,9 +9,9 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 
 import mammoth
-import olefile
-from eunoe_contracts.errors import CorruptDocument, EmptyFile, EncryptedDocument
+from eunoe_contracts.errors import CorruptDocument, EmptyFile
 from eunoe_safety.archive_budget import check_zip
+from eunoe_safety.sniffer import OLE, sniff_ole
 from lxml import etree
 
 from eunoe_extractor.backends.blocks import clean
@@ -46,7 +46,7 @@ def parse(path: Path, *, name: str, options: ParseOptions) -> ParsedDocument:
         properties = _properties(archive) if "docProps/core.xml" in names else {}
         margins = [text for each in names if _is_margin(each) for text in _texts(archive.read(each))]
         hidden = b"<w:vanish" in archive.read(MAIN_PART)
-    blocks, _ = html_blocks(clean(_html(path)))
+    blocks, _, _ = html_blocks(clean(_html(path)))
     for text in dict.fromkeys(margins):
         blocks.add(BlockKind.PARAGRAPH, text)
     title = properties.pop("title", "") or first_heading(blocks)
@@ -57,11 +57,10 @@ def parse(path: Path, *, name: str, options: ParseOptions) -> ParsedDocument:
 def _check_container(path: Path) -> None:
     if path.stat().st_size == 0:
         raise EmptyFile
-    if not olefile.isOleFile(str(path)):
-        return
-    with olefile.OleFileIO(str(path)) as container:
-        if container.exists("EncryptedPackage"):
-            raise EncryptedDocument
+    with path.open("rb") as file:
+        if not file.read(len(OLE)).startswith(OLE):
+            return
+    sniff_ole(path)
     raise CorruptDocument("the file is an old Office document, not DOCX")
 
 

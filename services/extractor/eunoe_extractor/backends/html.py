@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from eunoe_extractor.backends.text import read_text
 from eunoe_extractor.parsed import Block, BlockKind, ParsedDocument
 
 UNSEEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas")
-TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 ESCAPED = re.compile(r"\\([-+.()\[\]\\`*_#{}!>|])")
 PLACE = re.compile("([\ue001\ue003]\\d{1,7})\ue002")
 DEEPEST = {"ul": 12, "ol": 12, "dl": 12, "blockquote": 6}
@@ -57,25 +55,22 @@ def parse(path: Path, *, name: str, options: ParseOptions) -> ParsedDocument:
     """Read a page. The title is `<title>`, else the first `<h1>`. Raises `EmptyFile`, and `CorruptDocument` when no tree comes out."""
     del name, options
     found = read_text(path, markup=True)
-    title_tag = TITLE.search(found.text)
-    metadata = {"charset": found.codec}
-    blocks, language = html_blocks(found.text)
-    if language:
-        metadata["language"] = language
-    title = " ".join(unescape(title_tag[1]).split()) if title_tag else ""
+    blocks, title, language = html_blocks(found.text)
+    metadata = {"charset": found.codec} | ({"language": language} if language else {})
     h1 = next((each.text for each in blocks.blocks if each.kind is BlockKind.HEADING and each.level == 1), "")
     warnings = (found.warning,) if found.warning else ()
     return ParsedDocument("html", title or h1 or first_heading(blocks), tuple(blocks.blocks), warnings, metadata)
 
 
-def html_blocks(text: str) -> tuple[BlockList, str]:
-    """The blocks of a page and its declared language."""
+def html_blocks(text: str) -> tuple[BlockList, str, str]:
+    """The blocks of a page, its title and its declared language."""
     tables: list[list[list[str]]] = []
     listings: list[tuple[str, str]] = []
-    language = ""
+    title = language = ""
     tree = _tree(text)
     if tree is not None:
         language = (tree.get("lang") or tree.get("xml:lang") or "")[:20]
+        title = " ".join((tree.findtext(".//title") or "").split())
         for each in list(tree.iter(*UNSEEN)):
             each.drop_tree()
         tables = take_out_tables(tree)
@@ -84,16 +79,18 @@ def html_blocks(text: str) -> tuple[BlockList, str]:
     markdown = _Writer().handle(text)
     read = BlockList()
     add_markdown(read, markdown.split("\n"), indented_code=False)
-    return _put_back(read.blocks, tables, listings), language
+    return _put_back(read.blocks, tables, listings), title, language
 
 
 def _tree(text: str) -> Any:
-    """The tree, or None when the page is nested too deep for the parser, which would cut it off there."""
+    """The tree, or None when the page is nested too deep for the parser, which would cut it off there. A page without any
+    element gives an empty tree.
+    """
     parser = lxml.html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     try:
         tree = lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
     except etree.ParserError:  # nothing but white space and comments
-        return None
+        return lxml.html.Element("html")
     except etree.LxmlError as error:
         raise CorruptDocument("the page cannot be read as HTML") from error
     too_deep = any("depth" in (each.message or "") for each in parser.error_log)

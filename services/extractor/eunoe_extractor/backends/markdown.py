@@ -10,7 +10,8 @@ from eunoe_extractor.backends.options import ParseOptions
 from eunoe_extractor.backends.text import read_text
 from eunoe_extractor.parsed import BlockKind, ParsedDocument
 
-ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+ATX = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
+CLOSING = re.compile(r"(?:^|[ \t])#+$")
 SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`]*$")
 RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
@@ -74,7 +75,7 @@ def add_markdown(blocks: BlockList, lines: list[str], *, indented_code: bool = T
         elif fence:
             at = _fenced(blocks, lines, at, fence)
         elif atx:
-            blocks.heading(atx[2] or "", len(atx[1]))
+            blocks.heading(CLOSING.sub("", line[atx.end() :].strip()), len(atx[1]))
             at += 1
         elif indented_code and INDENTED.match(line):
             at = _indented(blocks, lines, at)
