@@ -15,7 +15,7 @@ app = typer.Typer(help="What could not be processed, why, and another try.", no_
 
 Code = Annotated[str, typer.Option("--code", help="Only this error code.")]
 DocumentId = Annotated[str, typer.Option("--document", help="Only this document.")]
-ALL = 10_000
+AT_ONCE = 1000
 
 
 @app.command("list")
@@ -69,7 +69,7 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Try dead letters again; doing it twice changes nothing."""
-    request = admin_pb2.ReplayRequest(ids=letters or [], code=code, document_id=document, dry_run=dry_run, limit=ALL)
+    request = admin_pb2.ReplayRequest(ids=letters or [], code=code, document_id=document, dry_run=dry_run, limit=AT_ONCE)
     with reported_errors(), connect(resolved(data_dir)) as server:
         answer = server.admin.Replay(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if as_json:

@@ -1,0 +1,185 @@
+"""The command line as people and scripts use it, with a server and without."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from eunoe_standalone.testing import ServerProcess, serving
+
+EUNOE = str(Path(sys.executable).parent / "eunoe")
+
+
+def run(
+    *words: str, settings: Mapping[str, str] | None = None, stdin: bytes = b"", cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [EUNOE, *words], input=stdin, capture_output=True, timeout=90, check=False, cwd=cwd, env={**os.environ, **(settings or {})}
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def as_json(done: subprocess.CompletedProcess[str]) -> Any:
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "notes"
+    (root / "deep").mkdir(parents=True)
+    (root / "boats.md").write_text("# Boats\n\nThe red skiff belongs to Mara.\n", encoding="utf-8")
+    (root / "deep" / "wells.txt").write_text("The north well is nine metres deep.\n", encoding="utf-8")
+    (root / ".hidden").write_text("never read", encoding="utf-8")
+    return root
+
+
+def test_ingest_search_status_against_a_server(server: ServerProcess, folder: Path) -> None:
+    where = ("--data-dir", str(server.data_dir), "--json")
+    done = run("ingest", str(folder), "--container", "cli", *where)
+    assert done.returncode == 0, done.stderr
+    items = as_json(done)["items"]
+    assert [(Path(each["path"]).name, each["status"]) for each in items] == [("boats.md", "done"), ("wells.txt", "done")]
+    found = as_json(run("search", "How deep is the north well?", "--container", "cli", *where))
+    assert found["results"][0]["source"]["custom_id"] == "deep/wells.txt"
+    assert 0 <= found["results"][0]["score"] <= 1
+    status = as_json(run("status", items[0]["id"], *where))
+    assert status["status"] == "done"
+    assert "cli" in [each["name"] for each in as_json(run("containers", *where))["containers"]]
+
+
+def test_unchanged_files_are_skipped_changed_ones_replaced_vanished_ones_pruned(server: ServerProcess, folder: Path) -> None:
+    where = ("--container", "sync", "--data-dir", str(server.data_dir), "--json")
+    run("ingest", str(folder), *where)
+    (folder / "boats.md").write_text("# Boats\n\nThe red skiff belongs to Tove now.\n", encoding="utf-8")
+    (folder / "deep" / "wells.txt").unlink()
+    done = run("ingest", str(folder), "--prune", "--yes", *where)
+    assert done.returncode == 0, done.stderr
+    assert as_json(done)["pruned"] == ["deep/wells.txt"]
+    hits = as_json(run("search", "Who owns the red skiff?", *where))["results"]
+    assert ["Tove" in hit["content"] for hit in hits] == [True]
+    again = as_json(run("ingest", str(folder), *where))
+    assert [each["status"] for each in again["items"]] == ["unchanged"]
+
+
+def test_a_failed_item_is_named_and_the_exit_code_says_so(server: ServerProcess, tmp_path: Path) -> None:
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"\x00" * 64)
+    (tmp_path / "empty.txt").write_bytes(b"")
+    (tmp_path / "fine.txt").write_text("All is well at the lock.", encoding="utf-8")
+    done = run("ingest", str(tmp_path), "--container", "mixed", "--data-dir", str(server.data_dir))
+    assert done.returncode == 1
+    assert "picture.png" in done.stderr
+    assert "empty.txt" in done.stderr
+    assert "1 done" in done.stdout
+
+
+def test_standard_input(server: ServerProcess) -> None:
+    where = ("--container", "pipe", "--data-dir", str(server.data_dir), "--json")
+    done = run("ingest", "-", "--name", "fog.txt", *where, stdin=b"Fog came in at four.")
+    assert [each["status"] for each in as_json(done)["items"]] == ["done"]
+
+
+def test_usage_errors(server: ServerProcess, tmp_path: Path) -> None:
+    where = ("--data-dir", str(server.data_dir))
+    assert run("ingest", str(tmp_path / "nowhere"), *where).returncode == 2
+    assert run("status", "not-an-id", *where).returncode == 2
+    assert run("search", "", *where).returncode == 2
+    assert run("no-such-command").returncode == 2
+    assert run("forget", *where).returncode == 2
+
+
+def test_without_a_server_the_command_runs_the_pipeline_itself(folder: Path, tmp_path: Path) -> None:
+    where = ("--data-dir", str(tmp_path / "own"), "--json")
+    done = run("ingest", str(folder), *where)
+    assert [each["status"] for each in as_json(done)["items"]] == ["done", "done"], done.stderr
+    found = as_json(run("search", "Who owns the red skiff?", *where))
+    assert found["results"][0]["source"]["name"] == "boats.md"
+    identity = as_json(done)["items"][0]["id"]
+    assert as_json(run("forget", identity, *where)) == {"erased": 1}
+    doctor = run("doctor", *where)
+    assert {each["name"] for each in as_json(doctor) if not each["ok"]} == set(), doctor.stdout
+
+
+def test_two_writers_cannot_happen(server: ServerProcess) -> None:
+    second = run("serve", "--data-dir", str(server.data_dir), "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+    assert second.returncode == 3
+    assert "is using" in second.stderr
+    assert httpx.get(f"{server.url}/live").status_code == 200
+
+
+def test_other_addresses_need_a_token(tmp_path: Path) -> None:
+    done = run("serve", "--data-dir", str(tmp_path / "data"), "--http", "0.0.0.0:0", "--grpc", "127.0.0.1:0")
+    assert done.returncode == 3
+    assert "token" in done.stderr
+
+
+def test_tokens(server: ServerProcess) -> None:
+    where = ("--data-dir", str(server.data_dir), "--json")
+    created = as_json(run("tokens", "create", "reader", "--scope", "search", *where))
+    with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {created['secret']}"}) as client:
+        assert client.post("/v1/search", json={"query": "anything"}).status_code == 200
+        refused = client.post("/v1/documents", json={"content": "x", "container": "y"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
+        assert run("tokens", "revoke", created["token"]["id"], *where).returncode == 0
+        assert client.post("/v1/search", json={"query": "anything"}).status_code == 401
+    assert created["secret"] not in run("tokens", "list", *where).stdout
+
+
+def test_dead_letters(server: ServerProcess, tmp_path: Path) -> None:
+    where = ("--data-dir", str(server.data_dir), "--json")
+    (tmp_path / "cut.pdf").write_bytes(b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog")
+    done = run("ingest", str(tmp_path / "cut.pdf"), "--container", "broken", *where)
+    assert done.returncode == 1
+    item = as_json(done)["items"][0]
+    assert (item["status"], item["code"]) == ("failed", "corrupt_document")
+    letters = as_json(run("dead-letters", "list", "--document", item["id"], *where))
+    assert [each["code"] for each in letters["dead_letters"]] == ["corrupt_document"]
+    letter = letters["dead_letters"][0]["id"]
+    assert as_json(run("dead-letters", "show", letter, *where))["stage"] == "extract"
+    assert as_json(run("dead-letters", "replay", letter, "--dry-run", *where))["matched"] == 1
+    assert as_json(run("dead-letters", "replay", letter, *where))["replayed"] == 1
+    assert as_json(run("dead-letters", "replay", letter, *where))["replayed"] == 0
+
+
+def test_config_names_origins_hides_secrets_and_refuses_typing_mistakes(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("EUNOE_GATEWAY__QUEUE_LIMIT=77\n", encoding="utf-8")
+    settings = {"EUNOE_AUTH__API_TOKEN": "very-secret-token"}
+    found = {each["variable"]: each for each in as_json(run("config", "--json", settings=settings, cwd=tmp_path))}
+    assert found["EUNOE_GATEWAY__QUEUE_LIMIT"] == {"variable": "EUNOE_GATEWAY__QUEUE_LIMIT", "value": "77", "origin": ".env"}
+    assert found["EUNOE_AUTH__API_TOKEN"]["value"] == "(set)"
+    mistake = run("config", settings={"EUNOE_GATEWAY__QUEUE_LIMT": "3"}, cwd=tmp_path)
+    assert mistake.returncode == 3
+    assert "EUNOE_GATEWAY__QUEUE_LIMT" in mistake.stderr
+    assert run("config", settings={"EUNOE_GATEWAY_SERVICE_PORT": "3"}, cwd=tmp_path).returncode == 0
+    wrong = run("config", settings={"EUNOE_GATEWAY__QUEUE_LIMIT": "many"}, cwd=tmp_path)
+    assert wrong.returncode == 3
+    assert "EUNOE_GATEWAY__QUEUE_LIMIT" in wrong.stderr
+
+
+def test_init_writes_settings_and_says_what_is_there(tmp_path: Path) -> None:
+    done = run("init", "--data-dir", str(tmp_path / "data"), "--no-pull", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"EUNOE_SERVER__DATA_DIR={tmp_path / 'data'}" in (tmp_path / ".env").read_text(encoding="utf-8")
+    assert (tmp_path / "data").is_dir()
+    assert "embedding model" in done.stdout
+
+
+@pytest.mark.slow
+def test_without_a_model_words_are_searched_and_ready_says_so(tmp_path: Path, folder: Path) -> None:
+    settings = {"EUNOE_MODELS__DIR": str(tmp_path / "no-models")}
+    with serving(tmp_path / "data", settings) as running:
+        ready = httpx.get(f"{running.url}/ready").json()
+        assert ready["ready"] is True
+        assert "eunoe models pull" in ready["parts"]["embedding model"]["reason"]
+        where = ("--data-dir", str(running.data_dir), "--json")
+        assert run("ingest", str(folder), *where).returncode == 0
+        found = as_json(run("search", "north well", *where))
+        assert found["results"][0]["source"]["name"] == "wells.txt"
+    # A model appears later: the rows have no vectors yet, which a rebuild gives them.
+    assert run("doctor", "--rebuild", "--data-dir", str(tmp_path / "data")).returncode == 0
