@@ -16,7 +16,7 @@ UNIT_NODES: Mapping[Kind, NodeKind] = {Kind.ROOT: NodeKind.ROOT, Kind.SECTION: N
 
 def document_node(row: DocumentRow) -> Node:
     """The document itself; its name is the form in which texts mention its title."""
-    name = mention_form(row.title or row.name)
+    name = mention_form(row.title)
     return Node(row_key(row.id, row.generation), NodeKind.DOCUMENT, row.id, row.container, row.id, row.generation, name)
 
 

@@ -208,8 +208,8 @@ async def test_nothing_happens_behind_the_fence():
 
 async def test_a_turn_knows_the_whole_turn_before_it():
     bench = Bench()
-    ann = await bench.add(b"Did you go hiking?", metadata={"session": "s", "position": 0, "speaker": "Ann"}, name="")
-    bo = await bench.add(b"On Sunday.", metadata={"session": "s", "position": 1, "speaker": "Bo", "date": "2023-05-08"}, name="")
+    ann = await bench.add(b"Did you go hiking?", metadata={"session": "s", "position": 0, "speaker": "Ann"})
+    bo = await bench.add(b"On Sunday.", metadata={"session": "s", "position": 1, "speaker": "Bo", "date": "2023-05-08"})
     await bench.extract(accepted(ann))
     await bench.extract(accepted(bo))
     passage = next(each for each in bench.rows.stored[bo.id] if each.kind is Kind.PASSAGE)
@@ -220,7 +220,7 @@ async def test_a_turn_knows_the_whole_turn_before_it():
 
 async def test_turns_read_at_the_same_time_wait_for_the_one_before():
     bench = Bench(clock=StandingClock(moves=False))
-    rows = [await bench.add(f"Turn {at}.".encode(), metadata={"session": "s", "position": at}, name="") for at in range(6)]
+    rows = [await bench.add(f"Turn {at}.".encode(), metadata={"session": "s", "position": at}) for at in range(6)]
     await asyncio.gather(*(bench.extract(accepted(row)) for row in reversed(rows)))
     for at, row in enumerate(rows[1:], start=1):
         passage = next(each for each in bench.rows.stored[row.id] if each.kind is Kind.PASSAGE)
@@ -230,7 +230,7 @@ async def test_turns_read_at_the_same_time_wait_for_the_one_before():
 async def test_a_turn_waits_no_longer_than_five_seconds_for_one_that_is_stuck():
     bench = Bench()
     await bench.add(b"never read", metadata={"session": "s", "position": 0}, status=DocumentStatus.QUEUED)
-    row = await bench.add(b"Hello.", metadata={"session": "s", "position": 1}, name="")
+    row = await bench.add(b"Hello.", metadata={"session": "s", "position": 1})
     assert len(await bench.extract(accepted(row))) == 1
     assert 5 <= bench.clock.elapsed < 6
 
