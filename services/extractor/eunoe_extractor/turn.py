@@ -13,7 +13,8 @@ from eunoe_stores.catalogue.rows import DocumentQuery, DocumentRow, Page
 WAIT_S = 5.0
 PAUSE_S = 0.1
 OPEN_LISTED = 200
-WAITED_FOR = (DocumentStatus.EXTRACTING, DocumentStatus.QUEUED)
+WAITED_FOR = (DocumentStatus.QUEUED, DocumentStatus.EXTRACTING)
+"""In the order a document passes them, so that one that moves on between two questions is seen."""
 
 
 class TurnCatalogue(DocumentCatalogue, UnitCatalogue, Protocol):
@@ -45,15 +46,19 @@ async def text_before(row: DocumentRow, turn: Turn, *, catalogue: TurnCatalogue,
     if turn.position is None:
         return ""
     deadline = clock.monotonic() + WAIT_S
+    is_open = True
     while True:
         last = await catalogue.last_turn(row.tenant, row.container, turn.session, before=turn.position)
         source = await catalogue.document(row.tenant, last.document) if last is not None else None
         reached = turn_of(source) if source is not None else None
         position = reached.position if reached is not None else None
         is_next = position is not None and position == turn.position - 1
-        if is_next or clock.monotonic() >= deadline or not await _is_one_open(row, turn, position, catalogue=catalogue):
+        if is_next or not is_open or clock.monotonic() >= deadline:
             break
-        await clock.sleep(PAUSE_S)
+        # Asked before the turn is read again: what is not open by then has been stored.
+        is_open = await _is_one_open(row, turn, position, catalogue=catalogue)
+        if is_open:
+            await clock.sleep(PAUSE_S)
     if last is None:
         return ""
     units = await catalogue.units(row.tenant, last.document, last.generation)
