@@ -187,7 +187,7 @@ def mentions(texts: Sequence[Text]) -> tuple[list[Node], list[Edge]]:
     edges: list[Edge] = []
     for text in texts:
         document, key = keys[text.name]
-        names = {normalised_statement(name) for name in mentionable_names(text.text)}
+        names = {normalised_statement(name) for name, _ in mentionable_names(text.text)}
         found = set().union(*(titled.get(name, set()) for name in names)) - {document}
         edges += [Edge(key, EdgeKind.MENTIONS_DOCUMENT, _document_key(target), document, GENERATION) for target in found]
     return nodes, edges

@@ -28,12 +28,11 @@ BM25_PARENT = "bm25_parent"
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What came back. `ranked` holds the candidates of each arm that answered, best first; `pool` the dense arm's longer
-    list; `failed` the arms that did not answer; `timings` milliseconds by arm.
+    """What came back. `ranked` holds the candidates of each arm that answered, best first; `parents` BM25 scores of parents;
+    `failed` the arms that did not answer; `timings` milliseconds by arm.
     """
 
     ranked: Mapping[str, Sequence[Scored]]
-    pool: Sequence[Scored]
     parents: Mapping[UUID, float]
     vector: NDArray[np.float32] | None
     failed: tuple[str, ...]
@@ -54,7 +53,6 @@ async def ask_arms(
     Raises `StoreUnavailable` when no arm answered.
     """
     asked: dict[str, Callable[[], Awaitable[object]]] = {}
-    pool: list[Scored] = []
     ranked: dict[str, Sequence[Scored]] = {}
     parents: dict[UUID, float] = {}
     embedded: list[NDArray[np.float32]] = []
@@ -63,8 +61,7 @@ async def ask_arms(
         if model is not None:
             vector = (await model.embed([query.text], lane=Lane.INTERACTIVE, role=Role.QUERY))[0]
             embedded.append(vector)
-            pool.extend(await vectors.dense(tenant, vector, query.where, max(settings.candidates, settings.dense_pool)))
-            ranked[DENSE] = pool[: settings.candidates]
+            ranked[DENSE] = await vectors.dense(tenant, vector, query.where, settings.candidates)
 
     async def body() -> None:
         ranked[BM25_BODY] = await vectors.bm25_body(tenant, tokens, query.where, settings.candidates)
@@ -87,7 +84,7 @@ async def ask_arms(
     if failed and not ranked:
         raise StoreUnavailable(f"search: no arm answered ({', '.join(failed)}); try again")
     in_order = {name: ranked[name] for name in asked if name in ranked}
-    return Answers(in_order, pool, parents, embedded[0] if DENSE in ranked else None, failed, timings)
+    return Answers(in_order, parents, embedded[0] if DENSE in ranked else None, failed, timings)
 
 
 async def _timed(name: str, ask: Callable[[], Awaitable[object]], timeout_s: float, clock: Clock, timings: dict[str, float]) -> bool:

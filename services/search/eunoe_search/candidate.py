@@ -18,16 +18,22 @@ class Candidate:
     priors: Parts = field(default_factory=dict)
     hop: float = 0.0
     factor: float = 1.0
+    fused: float = field(init=False)
+    prior: float = field(init=False, default=0.0)
 
-    @property
-    def fused(self) -> float:
-        """Sum of the arms."""
-        return total_of(self.arms)
+    def __post_init__(self) -> None:
+        """The sum of the arms, kept because it is read often."""
+        self.fused = total_of(self.arms)
+
+    def add_prior(self, name: str, part: ArmPart) -> None:
+        """One more prior; each name once."""
+        self.priors[name] = part
+        self.prior += part.contribution
 
     @property
     def score(self) -> float:
         """Arms and priors together, or what a mention passes on when that is more; superseded rows are scaled down."""
-        return self.factor * max(self.fused + total_of(self.priors), self.hop)
+        return self.factor * max(self.fused + self.prior, self.hop)
 
     def explanation(self) -> Parts:
         """Every part by name, for `explain`."""

@@ -15,7 +15,6 @@ class SearchSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="EUNOE_SEARCH__", env_file=".env", frozen=True, extra="ignore")
 
     candidates: int = Field(default=100, ge=10, le=1000, description="Rows asked of each arm; fusion normalises over these.")
-    dense_pool: int = Field(default=400, ge=10, le=5000, description="Nearest rows read for the parents' dense prior.")
     weight_dense: float = Field(default=0.45, ge=0, le=10)
     weight_bm25_body: float = Field(default=0.275, ge=0, le=10)
     weight_bm25_context: float = Field(default=0.275, ge=0, le=10)

@@ -20,10 +20,10 @@ from eunoe_search.fusion import ArmPart, minmax
 BEST_ROWS = 3
 
 
-def parent_dense(pool: Sequence[Scored], refs: Mapping[UUID, RowRef]) -> dict[UUID, float]:
-    """Mean cosine of the three best rows of each parent within the pool (of fewer where there are fewer)."""
+def parent_dense(nearest: Sequence[Scored], refs: Mapping[UUID, RowRef]) -> dict[UUID, float]:
+    """Mean cosine of the three best rows of each parent among the nearest rows (of fewer where there are fewer)."""
     by_parent: dict[UUID, list[float]] = {}
-    for hit in pool:
+    for hit in nearest:
         if hit.key in refs:
             by_parent.setdefault(refs[hit.key].parent, []).append(hit.score)
     return {parent: _mean(heapq.nlargest(BEST_ROWS, scores)) for parent, scores in by_parent.items()}
@@ -45,12 +45,12 @@ def apply_priors(
     for each in candidates:
         parent = each.ref.parent
         if parent in by_bm25:
-            each.priors["parent_bm25"] = ArmPart(parents_bm25[parent], 0, settings.prior_parent_bm25 * by_bm25[parent])
+            each.add_prior("parent_bm25", ArmPart(parents_bm25[parent], 0, settings.prior_parent_bm25 * by_bm25[parent]))
         if parent in by_dense:
-            each.priors["parent_dense"] = ArmPart(parents_dense[parent], 0, settings.prior_parent_dense * by_dense[parent])
+            each.add_prior("parent_dense", ArmPart(parents_dense[parent], 0, settings.prior_parent_dense * by_dense[parent]))
         following = fused_at.get((parent, each.ref.position + 1), 0.0)
         if following > 0 and each.ref.kind in STRUCTURE_KINDS:
-            each.priors["following"] = ArmPart(following, 0, settings.prior_following * following)
+            each.add_prior("following", ArmPart(following, 0, settings.prior_following * following))
 
 
 def _scaled(scores: Mapping[UUID, float]) -> dict[UUID, float]:

@@ -68,12 +68,14 @@ async def _fused(tenant: str, query: Query, answers: Answers, *, vectors: Vector
     # A BM25 arm that returned fewer rows than asked has scored all others zero; so zero, not its last row, is the lowest.
     floors = {name: 0.0 for name in (BM25_BODY, BM25_CONTEXT) if len(answers.ranked.get(name, ())) < settings.candidates}
     parts = fuse(answers.ranked, weights=_weights(settings), method=query.fusion, rrf_k=settings.rrf_k, floors=floors)
-    keys = dict.fromkeys([*parts, *(hit.key for hit in answers.pool)])
-    refs = await vectors.refs(tenant, list(keys)) if keys else {}
-    candidates = {key: Candidate(refs[key], arms=dict(arms)) for key, arms in parts.items() if key in refs}
+    refs = await vectors.refs(tenant, list(parts)) if parts else {}
+    candidates = {key: Candidate(refs[key], arms=arms) for key, arms in parts.items() if key in refs}
     if query.mode is Mode.HYBRID:
         apply_priors(
-            list(candidates.values()), parents_bm25=answers.parents, parents_dense=parent_dense(answers.pool, refs), settings=settings
+            list(candidates.values()),
+            parents_bm25=answers.parents,
+            parents_dense=parent_dense(answers.ranked.get(DENSE, ()), refs),
+            settings=settings,
         )
     return candidates
 
