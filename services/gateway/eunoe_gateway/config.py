@@ -23,6 +23,7 @@ class GatewaySettings(BaseSettings):
     publish_wait_s: float = Field(default=1.0, gt=0, description="How long an accepting call waits for the log before it answers.")
     sweep_interval_s: float = Field(default=5.0, gt=0, description="Pause between two passes of the sweeper.")
     sweep_after_s: float = Field(default=15.0, gt=0, description="Documents without progress for this long are looked at.")
+    sweep_again_s: float = Field(default=30.0, ge=0, description="Pause before the same document is looked at again, unless it changed.")
     sweep_limit: int = Field(default=1_000, gt=0, description="Documents looked at in one pass.")
     erase_after_s: float = Field(default=65.0, gt=0, description="Age at which an erasure is completed: beyond the longest deadline.")
     stale_upload_s: float = Field(default=86_400.0, gt=0, description="Age at which an unfinished upload is dropped.")

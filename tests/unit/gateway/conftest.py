@@ -23,8 +23,8 @@ from eunoe_gateway.wiring import FINISH_GROUP, build, build_application
 from eunoe_stores.blobs.port import BlobKey
 from eunoe_stores.catalogue.port import Catalogue
 from eunoe_stores.catalogue.testing import open_memory_catalogue
-from eunoe_stores.graph.port import Edge, EdgeKind, Neighbour, Node, NodeKind
-from eunoe_stores.testing import MemoryBlobStore, MemoryVectorIndex
+from eunoe_stores.graph.port import Edge, EdgeKind, Node, NodeKind
+from eunoe_stores.testing import MemoryBlobStore, MemoryGraphStore, MemoryVectorIndex
 from eunoe_stores.vectors.port import IndexRow
 from eunoe_stream.ledger import Failure, StageKey
 from eunoe_stream.testing import MemoryLog
@@ -39,36 +39,6 @@ INPUTS = {
     Stage.EMBED_MEMORIES: StageInput(topics.MEMORIES_PROPOSED, "embedder"),
     Stage.RELATE: StageInput(topics.MEMORIES_EMBEDDED, "graph"),
 }
-
-
-class MemoryGraphStore:
-    """The part of `GraphStore` that the gateway uses, in a dict."""
-
-    def __init__(self) -> None:
-        self.table: dict[tuple[str, UUID], Node] = {}
-
-    async def upsert(self, tenant: str, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
-        self.table.update({(tenant, each.key): each for each in nodes})
-
-    async def nodes(self, tenant: str, keys: Sequence[UUID]) -> dict[UUID, Node]:
-        return {key: self.table[tenant, key] for key in keys if (tenant, key) in self.table}
-
-    async def neighbours(self, tenant: str, key: UUID, **_: Any) -> Sequence[Neighbour]:
-        return [
-            Neighbour(node, EdgeKind.MENTIONS, 0.5, outgoing=True)
-            for (owner, other), node in sorted(self.table.items())
-            if owner == tenant and other != key
-        ]
-
-    async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
-        gone = [key for key, node in self.table.items() if node.document == document and node.generation <= through_generation]
-        return await self.delete_nodes(tenant, [key for _, key in gone])
-
-    async def delete_nodes(self, tenant: str, keys: Sequence[UUID]) -> int:
-        return sum(self.table.pop((tenant, key), None) is not None for key in set(keys))
-
-    async def count(self, tenant: str, *, document: UUID | None = None) -> int:
-        return sum(owner == tenant and document in {None, node.document} for (owner, _), node in self.table.items())
 
 
 class EchoSearcher:
@@ -161,7 +131,7 @@ class World:
         nodes += [
             Node(row_key(each.id, each.generation), NodeKind(each.kind), each.id, row.container, row.id, row.generation) for each in units
         ]
-        edges: list[Edge] = []
+        edges = [Edge(nodes[0].key, EdgeKind.HAS_PASSAGE, each.key, row.id, row.generation) for each in nodes[1:]]
         await self.graph.upsert("t1", nodes, edges)
 
     async def _propose(self, row: Any) -> None:
@@ -191,8 +161,10 @@ class World:
             await self.vectors.upsert("t1", [self.index_row(made, epoch=memory.epoch)])
 
     async def _relate(self, row: Any) -> None:
-        for memory, _, _ in await self.catalogue.memories_of("t1", row.id, row.generation):
-            await self.graph.upsert("t1", [Node(row_key(memory.id, memory.epoch), NodeKind.MEMORY, memory.id, row.container)], [])
+        for memory, unit, _ in await self.catalogue.memories_of("t1", row.id, row.generation):
+            node = Node(row_key(memory.id, memory.epoch), NodeKind.MEMORY, memory.id, row.container)
+            source = Edge(node.key, EdgeKind.DERIVED_FROM, row_key(unit, row.generation), row.id, row.generation, 0.9)
+            await self.graph.upsert("t1", [node], [source])
 
     def index_row(self, unit: Unit, *, epoch: int | None = None) -> IndexRow:
         return IndexRow(

@@ -179,7 +179,11 @@ async def test_neighbours(world: Any) -> None:
     passage = str(passage_id(UUID(accepted.id), 0))
     found = await world.gateway.related(world.who, memory_pb2.RelatedRequest(id=passage))
     assert found.memory_id == passage
-    assert {each.memory.kind for each in found.related} == {"document", "root", "passage", "fact"}
+    assert {(each.relationship_type, each.memory.kind) for each in found.related} == {("has_passage", "document"), ("derived_from", "fact")}
+    named = await world.gateway.related(world.who, memory_pb2.RelatedRequest(id=passage, relationship_type="derived_from"))
+    assert [(each.memory.content, each.confidence) for each in named.related] == [("Alice likes tea.", 0.9)]
+    back = await world.gateway.related(world.who, memory_pb2.RelatedRequest(id=named.related[0].memory.id))
+    assert [each.memory.id for each in back.related] == [passage]
     with pytest.raises(InvalidField, match="relationship_type"):
         await world.gateway.related(world.who, memory_pb2.RelatedRequest(id=passage, relationship_type="loves"))
     with pytest.raises(MemoryNotFound):

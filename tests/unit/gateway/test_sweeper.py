@@ -96,6 +96,27 @@ async def test_a_lost_record_is_published_again(world: Any, done: tuple[Stage, .
     assert world.metrics.registry.get_sample_value("eunoe_sweeper_republished_total", {"topic": topic}) == 1
 
 
+async def test_a_long_queue_is_not_asked_in_every_pass(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        await world.post(f"text {number}")
+    asked: list[str] = []
+    has_pending = world.log.has_pending
+
+    async def counted(topic: str, group: str, key: str) -> bool:
+        asked.append(key)
+        return await has_pending(topic, group, key)
+
+    monkeypatch.setattr(world.log, "has_pending", counted)
+    world.clock.advance(16)
+    for _ in range(5):
+        await world.sweeper.sweep()
+        world.clock.advance(5)
+    assert len(asked) == 5
+    world.clock.advance(10)
+    await world.sweeper.sweep()
+    assert len(asked) == 10
+
+
 async def test_a_lost_wake_up_does_not_keep_a_document_open(world: Any) -> None:
     accepted = await world.post(TWO)
     for stage in Stage:

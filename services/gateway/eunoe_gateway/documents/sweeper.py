@@ -6,9 +6,10 @@ It reads only the catalogue and the log, so it does the same after a crash as it
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from uuid import UUID
 
 from eunoe_contracts import topics
 from eunoe_contracts.clock import Clock
@@ -45,6 +46,8 @@ class Sweeper:
     finish: StageInput
     with_vectors: bool
     on_end: Ended
+    seen: dict[tuple[str, UUID], tuple[datetime, datetime]] = field(default_factory=dict)
+    """When a document that stands still was last looked at, and its last change then: a long queue is not asked every time."""
 
     async def run(self) -> None:
         """Pass after pass, the first at once; for ever."""
@@ -65,11 +68,26 @@ class Sweeper:
         self.metrics.set("open_documents", await self.sinks.catalogue.count_open())
         since = self.clock.now() - timedelta(seconds=self.settings.sweep_after_s)
         found = await self.sinks.catalogue.open_documents(not_updated_since=since, limit=self.settings.sweep_limit)
-        for each in found:
+        for each in self._due(found):
             try:
                 await self._look_at(each)
             except EunoeError as error:
                 logger.warning("sweeper: document %s: %s", each.document, error.code)
+
+    def _due(self, found: Sequence[OpenDocument]) -> Sequence[OpenDocument]:
+        now = self.clock.now()
+        again = timedelta(seconds=self.settings.sweep_again_s)
+        kept = {key: self.seen[key] for each in found if (key := (each.tenant, each.document)) in self.seen}
+        due = []
+        for each in found:
+            key = (each.tenant, each.document)
+            looked_at, changed_at = kept.get(key, (None, None))
+            if looked_at is None or changed_at != each.updated_at or now - looked_at >= again or not each.published:
+                due.append(each)
+                kept[key] = (now, each.updated_at)
+        self.seen.clear()
+        self.seen.update(kept)
+        return due
 
     async def _look_at(self, found: OpenDocument) -> None:
         row = await self.sinks.catalogue.document(found.tenant, found.document)
