@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from eunoe_models.artifacts.progress import Progress
 
 from eunoe_standalone.cli.options import AsJson
 from eunoe_standalone.cli.output import print_json, reported_errors, say, table
+
+if TYPE_CHECKING:  # the models' libraries load slowly, and most commands need none of them
+    from eunoe_models.artifacts.progress import Progress
 
 app = typer.Typer(help="Pinned model artifacts and their cache.", no_args_is_help=True)
 
