@@ -53,6 +53,9 @@ class ForkServer:
                     self._reap()
                 if self._control in ready and not self._listen():
                     break
+        # The children die after the sockets are gone; their signals must not be written anywhere then.
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._kill_all()
 
     def _listen(self) -> bool:
