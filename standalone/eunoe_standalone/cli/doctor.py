@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from eunoe.v1 import admin_pb2
-from google.protobuf.json_format import MessageToDict
 
 from eunoe_standalone import rendezvous
 from eunoe_standalone.cli.options import AsJson, DataDir, resolved
-from eunoe_standalone.cli.output import Exit, fail, print_json, reported_errors, say
+from eunoe_standalone.cli.output import Exit, fail, print_json, reported_errors, say, struct_values
 from eunoe_standalone.client import CALL_TIMEOUT_S, connect
 
 if TYPE_CHECKING:
@@ -62,5 +61,5 @@ def server_checks(data_dir: Path) -> list[Check]:
         answer = server.admin.Readiness(admin_pb2.ReadinessRequest(), timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     return [
         Check(f"server: {name}", bool(part["ok"]), str(part["reason"]) or "ok")
-        for name, part in sorted(MessageToDict(answer.parts).items())
+        for name, part in sorted(struct_values(answer.parts).items())
     ]

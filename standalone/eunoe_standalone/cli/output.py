@@ -16,6 +16,7 @@ import typer
 from eunoe_contracts.errors import EunoeError, GrpcStatus, RequestError
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Struct
 
 
 class Exit(IntEnum):
@@ -31,6 +32,19 @@ def as_dict(message: Message) -> dict[str, Any]:
     """A message as JSON values with the names of the schema, defaults included."""
     found: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
     return found
+
+
+def struct_values(struct: Struct) -> dict[str, Any]:
+    """A Struct as a dict; protobuf knows only floats, so whole numbers become integers again."""
+    return {name: _whole(value) for name, value in MessageToDict(struct).items()}
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _whole(each) for name, each in value.items()}
+    return value
 
 
 def print_json(value: Any) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from eunoe.v1 import admin_pb2, container_pb2, ingest_pb2
-from google.protobuf.json_format import MessageToDict
 
 from eunoe_standalone.cli.options import AsJson, DataDir, resolved
-from eunoe_standalone.cli.output import as_dict, print_json, reported_errors, table
+from eunoe_standalone.cli.output import as_dict, print_json, reported_errors, struct_values, table
 from eunoe_standalone.client import CALL_TIMEOUT_S, connect
 
 
@@ -23,13 +22,12 @@ def status(
     with reported_errors(), connect(resolved(data_dir)) as server:
         if not document:
             answer = server.admin.Stats(admin_pb2.StatsRequest(), timeout=CALL_TIMEOUT_S, metadata=server.metadata)
-            stats = MessageToDict(answer.stats)
+            stats = struct_values(answer.stats)
             if as_json:
                 print_json(stats)
                 return
             for part, counts in sorted(stats.items()):
-                shown = ", ".join(f"{name} {value}" for name, value in sorted(counts.items()))
-                typer.echo(f"{part:14} {shown}")
+                typer.echo(f"{part:14} {counted(counts)}")
             return
         request = ingest_pb2.GetDocumentRequest(id=document)
         found = server.ingest.GetDocument(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata).document
@@ -59,3 +57,14 @@ def containers(
         return
     rows = [[each.name, str(each.document_count), str(each.memory_count)] for each in answer.containers]
     table("", ["container", "documents", "memories"], rows)
+
+
+def counted(counts: dict[str, Any]) -> str:
+    """`total 3 (done 2, failed 1)`."""
+    words = []
+    for name, value in sorted(counts.items(), key=lambda each: (isinstance(each[1], dict), each[0])):
+        if isinstance(value, dict):
+            words += [f"{part} {count}" for part, count in sorted(value.items())]
+        else:
+            words.append(f"{name} {value}")
+    return ", ".join(words)
