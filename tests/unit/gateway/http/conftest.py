@@ -18,6 +18,7 @@ from eunoe_search.config import SearchSettings
 from eunoe_search.wiring import build_searcher
 from eunoe_standalone.http_listener import http_listener
 from eunoe_standalone.listening import Address, bound_socket
+from eunoe_stores.testing import MemoryGraphStore
 
 OPERATOR = Principal("default", frozenset(Scope), local_operator=True)
 
@@ -31,7 +32,7 @@ class Door:
             SearchSettings(),
             catalogue=world.catalogue,
             vectors=world.vectors,
-            graph=world.graph,
+            graph=MemoryGraphStore(),
             model=None,
             clock=world.clock,
             metrics=world.metrics,
