@@ -43,11 +43,11 @@ async def test_a_bad_body_is_named_and_changes_nothing(client: httpx.AsyncClient
     assert await door.untouched()
 
 
-@pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("path", ["/v1/search", "/v1/documents/list", "/v1/dead-letters/replay"])
-async def test_no_route_breaks_on_a_bad_body(client: httpx.AsyncClient, name: str, path: str) -> None:
-    answer = await client.post(path, content=BAD[name][0], headers=JSON)
-    assert answer.status_code < 500
+async def test_no_route_breaks_on_a_bad_body(client: httpx.AsyncClient, path: str) -> None:
+    for name, (body, _, _) in BAD.items():
+        answer = await client.post(path, content=body, headers=JSON)
+        assert answer.status_code < 500, name
 
 
 @pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/json"])
