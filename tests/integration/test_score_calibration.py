@@ -65,7 +65,7 @@ CORPUS = (
 )
 
 OFF_TOPIC = (
-    "Who won the cricket world cup final?",
+    "Life cycle of the monarch butterfly",
     "What is the capital of Mongolia?",
     "Explain the proof of the four colour theorem",
     "How do volcanoes form under the ocean?",

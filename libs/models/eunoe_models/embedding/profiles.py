@@ -8,7 +8,7 @@ MINILM = ModelProfile(
     model_id="minilm-int8-fused-1",
     dimensions=384,
     window=254,
-    calibration=Calibration(midpoint=0.40, slope=20.0),
+    calibration=Calibration(midpoint=0.46, slope=17.0),
 )
 """all-MiniLM-L6-v2, English. The number in the id changes when the graph gives other vectors, so that indexes are not mixed."""
 
