@@ -6,8 +6,8 @@ import argparse
 import inspect
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
-import click
 import typer
 from eunoe_contracts import topics
 from eunoe_contracts.errors import EunoeError, error_types
@@ -72,14 +72,15 @@ def commands() -> str:
     """Every command with its options."""
     parts = ["# Commands\n"]
 
-    def describe(command: click.Command, name: str) -> None:
+    # By what commands and parameters tell of themselves: Typer's classes are its own in some versions, Click's in others.
+    def describe(command: Any, name: str) -> None:
         parts.append(f"\n## `{name}`\n\n{(command.help or '').strip()}\n")
         rows = []
         for parameter in command.params:
-            if isinstance(parameter, click.Option):
+            if parameter.param_type_name == "option":
                 rows.append((", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts)), parameter.help or ""))
             else:
-                rows.append((f"`{parameter.human_readable_name}`", getattr(parameter, "help", "") or ""))
+                rows.append((f"`{(parameter.metavar or parameter.name or '').upper()}`", getattr(parameter, "help", "") or ""))
         if rows:
             parts.append("\n" + table(("option", "meaning"), rows))
         for child, below in sorted(getattr(command, "commands", {}).items()):
