@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import grpc
 import typer
-from eunoe_contracts.errors import EunoeError, GrpcStatus, RequestError
+from eunoe_contracts.errors import EunoeError, GrpcStatus, ModelMismatch, RequestError
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
@@ -93,6 +93,8 @@ def reported_errors() -> Iterator[None]:
     except grpc.RpcError as error:
         message, code = rpc_failure(error)
         fail(message, code)
+    except ModelMismatch as error:
+        fail(error.message, Exit.UNAVAILABLE)
     except RequestError as error:
         fail(error.message, Exit.USAGE)
     except EunoeError as error:
