@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -19,21 +20,14 @@ from eunoe.v1 import admin_pb2, ingest_pb2, search_pb2, types_pb2
 from eunoe_contracts.clock import Clock, Ids
 from eunoe_contracts.stages import DocumentStatus
 from eunoe_contracts.tenancy import DEFAULT_TENANT, Principal, Scope
-from eunoe_embedder.config import EmbedderSettings
-from eunoe_extractor.config import ExtractorSettings
 from eunoe_extractor.parsed import Block, BlockKind, ParsedDocument
-from eunoe_gateway.config import AuthSettings, GatewaySettings
-from eunoe_graph.config import GraphSettings
-from eunoe_llm_extractor.config import LlmSettings
-from eunoe_models.config import ModelSettings
-from eunoe_search.config import SearchSettings
 from eunoe_stores.catalogue.rows import DocumentRow
 from eunoe_telemetry.clock import SystemClock
 
 from eunoe_standalone import composition
 from eunoe_standalone.composition import Composition, compose
 from eunoe_standalone.data_directory import DataDirectory, open_data_directory
-from eunoe_standalone.parts import PartSettings
+from eunoe_standalone.parts import load_parts
 
 OPERATOR = Principal(DEFAULT_TENANT, frozenset({Scope.ADMIN}), local_operator=True)
 UNREADABLE = "UNREADABLE"
@@ -148,7 +142,7 @@ class Pipeline:
 
         async def last() -> str:
             row = await self.row(document)
-            return "gone" if row is None else f"{row.status} {row.error_code} {({k.value: v.state.value for k, v in row.stages.items()})}"
+            return "gone" if row is None else f"{row.status} {row.error_code} { ({k.value: v.state.value for k, v in row.stages.items()}) }"
 
         found = await until(has_status, within_s=within_s, what=lambda: f"document not {status}", last=last)
         assert found is not None  # noqa: S101 - for the type checker
@@ -162,7 +156,7 @@ class Pipeline:
         """Cancel it."""
         return await self.parts.application.cancel_document(OPERATOR, str(document))
 
-    async def letters(self, document: UUID) -> list[types_pb2.DeadLetter]:
+    async def letters(self, document: UUID) -> list[admin_pb2.DeadLetter]:
         """Its dead letters that were not replayed."""
         answer = await self.parts.application.dead_letters(OPERATOR, admin_pb2.DeadLettersRequest(document_id=str(document)))
         return list(answer.dead_letters)
@@ -210,17 +204,10 @@ async def pipeline(
         async with open_data_directory(path, clock=clock, ids=ids) as stores:
             yield wrap(stores)
 
-    settings = PartSettings(
-        gateway=GatewaySettings(_env_file=None, **gateway),
-        auth=AuthSettings(_env_file=None),
-        extractor=ExtractorSettings(_env_file=None),
-        embedder=EmbedderSettings(_env_file=None),
-        llm=LlmSettings(_env_file=None),
-        graph=GraphSettings(_env_file=None),
-        search=SearchSettings(_env_file=None),
-        models=ModelSettings(_env_file=None, profile="none"),
-    )
+    with patch.dict(os.environ, {"EUNOE_MODELS__PROFILE": "none"}):
+        parts = load_parts()
+    settings = replace(parts, gateway=parts.gateway.model_copy(update=gateway))
     with patch.object(composition, "open_data_directory", opened), patch.object(composition, "ParserPool", PlainParsers):
         running = compose(folder, settings, operator_secret="", low_disk_bytes=0, drain_s=drain_s, clock=clock or SystemClock())
-        async with running as parts:
-            yield Pipeline(parts)
+        async with running as composed:
+            yield Pipeline(composed)

@@ -52,13 +52,19 @@ async def _read(tenant: str, refs: Sequence[RowRef], start: int, *, catalogue: C
         unit, memory = units.get(ref.public_id), memories.get(ref.public_id)
         if unit is not None:
             document = documents.get(unit.document)
-            if document is not None and not (document.status in UNREADABLE and document.generation == ref.generation):
+            if document is not None and _stands(document, ref):
                 readable.append(Readable(place, document, unit=unit))
         elif memory is not None:
-            source = owner_of(memory, documents, preferred=ref.document)
+            standing = {source: row for source, row in documents.items() if _stands(row, ref)}
+            source = owner_of(memory, standing, preferred=ref.document)
             if source is not None:
                 readable.append(Readable(place, source, memory=memory))
     return readable
+
+
+def _stands(document: DocumentRow, ref: RowRef) -> bool:
+    """False when the document failed or was cancelled, unless the row is of an older generation of it, which stays readable."""
+    return document.status not in UNREADABLE or (document.id == ref.document and ref.generation < document.generation)
 
 
 def owner_of(memory: MemoryRow, documents: Mapping[UUID, DocumentRow], *, preferred: UUID | None = None) -> DocumentRow | None:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from eunoe_contracts.identity import row_key
+from eunoe_contracts.stages import DocumentStatus
 from eunoe_stores.blobs.port import BlobStore
 from eunoe_stores.catalogue.port import Catalogue
 from eunoe_stores.catalogue.rows import DocumentRow, OrphanedMemory
 from eunoe_stores.graph.port import GraphStore
 from eunoe_stores.vectors.port import VectorIndex
+
+WITHDRAWN = frozenset({DocumentStatus.FAILED, DocumentStatus.CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,9 @@ async def withdraw(row: DocumentRow, *, sinks: Sinks) -> None:
         await sinks.graph.delete_document(tenant, row.id, through_generation=1)
     units = await sinks.catalogue.units(tenant, row.id, generation)
     keys = [row_key(row.id, generation), *(row_key(each.id, generation) for each in units)]
-    for memory, _, _ in await sinks.catalogue.memories_of(tenant, row.id, generation):
-        if set(memory.sources) <= {row.id}:
-            keys.append(row_key(memory.id, memory.epoch))
+    memories = [memory for memory, _, _ in await sinks.catalogue.memories_of(tenant, row.id, generation)]
+    sources = await sinks.catalogue.documents_by_id(tenant, list({source for memory in memories for source in memory.sources}))
+    standing = {each.id for each in sources.values() if each.id != row.id and each.status not in WITHDRAWN}
+    keys += [row_key(memory.id, memory.epoch) for memory in memories if not standing.intersection(memory.sources)]
     await sinks.vectors.delete_rows(tenant, keys)
     await sinks.graph.delete_nodes(tenant, keys)
