@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from eunoe.v1 import admin_pb2
 from eunoe_contracts.clock import Clock
@@ -14,7 +15,7 @@ from eunoe_stores.catalogue.rows import DeadLetterQuery, DeadLetterRow, Reopened
 
 from eunoe_gateway import fields, protobuf
 from eunoe_gateway.access import require
-from eunoe_gateway.documents.inputs import input_event
+from eunoe_gateway.documents.inputs import next_inputs
 from eunoe_gateway.publishing import Publisher
 
 
@@ -48,7 +49,7 @@ class DeadLetters:
         """
         letters = await self._matching(who, request)
         replayed: list[str] = []
-        events: list[Event] = []
+        reopenings: dict[tuple[str, UUID], Reopened] = {}
         for letter in [] if request.dry_run else letters:
             try:
                 reopened = await self._catalogue.reopen(letter.tenant, letter.id, now=self._clock.now())
@@ -58,7 +59,8 @@ class DeadLetters:
                 continue
             if reopened is not None:
                 replayed.append(str(letter.id))
-                events.extend(await self._input(reopened))
+                reopenings[reopened.tenant, reopened.document] = reopened
+        events = [event for each in reopenings.values() for event in await self._inputs(each)]
         if events:
             await self._publisher.publish(events)
         return admin_pb2.ReplayResponse(
@@ -88,11 +90,12 @@ class DeadLetters:
             found.extend(row for row in rows if row.replayed_at is None)
         return found
 
-    async def _input(self, reopened: Reopened) -> Sequence[Event]:
+    async def _inputs(self, reopened: Reopened) -> Sequence[Event]:
+        # Not only of the stage that failed: a reopened document has other stages to repeat.
         row = await self._catalogue.document(reopened.tenant, reopened.document)
         if row is None or row.generation != reopened.generation:
             return []
-        return [await input_event(reopened.stage, row, catalogue=self._catalogue, salt=reopened.salt)]
+        return await next_inputs(row, catalogue=self._catalogue, salt=reopened.salt)
 
 
 def _reach(who: Principal) -> str | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from eunoe.v1 import events_pb2
 from eunoe_contracts import topics
 from eunoe_contracts.content import Kind
 from eunoe_contracts.events import Event, document_event
-from eunoe_contracts.stages import Stage
+from eunoe_contracts.stages import Stage, StageState
 from eunoe_stores.catalogue.port import Catalogue
 from eunoe_stores.catalogue.rows import DocumentRow
 
@@ -26,6 +28,22 @@ PREDECESSORS = {
     Stage.EMBED_MEMORIES: Stage.PROPOSE,
     Stage.RELATE: Stage.EMBED_MEMORIES,
 }
+
+
+def next_stages(row: DocumentRow) -> Iterator[Stage]:
+    """Stages that have not ended and whose input event exists, in pipeline order."""
+    states = {stage: each.state for stage, each in row.stages.items()}
+    for stage in Stage:
+        before = PREDECESSORS.get(stage)
+        has_ended = states.get(stage) in {StageState.FINISHED, StageState.EXHAUSTED}
+        if not has_ended and (before is None or states.get(before) is StageState.FINISHED):
+            yield stage
+
+
+async def next_inputs(row: DocumentRow, *, catalogue: Catalogue, salt: str) -> Sequence[Event]:
+    """What all of `next_stages` work from, one event per topic."""
+    by_topic = {INPUT_TOPICS[stage]: stage for stage in next_stages(row)}
+    return [await input_event(stage, row, catalogue=catalogue, salt=salt) for stage in by_topic.values()]
 
 
 def input_key(topic: str, row: DocumentRow) -> str:
