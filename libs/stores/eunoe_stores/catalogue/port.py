@@ -79,8 +79,9 @@ class DocumentCatalogue(Protocol):
         """Open documents of all tenants."""
         ...
 
-    async def set_end(self, tenant: str, document: UUID, generation: int, end: End, *, now: datetime) -> bool:
+    async def set_end(self, tenant: str, document: UUID, generation: int, end: End, *, now: datetime, revision: int | None = None) -> bool:
         """Set the end when the document is open in that generation; an upgrade of `degraded` on a done one is allowed too.
+        With a `revision` only while the row still has it, so that an end is never set on what was reopened meanwhile.
         True when this call changed it. A failed or cancelled end fences the generation.
         """
         ...

@@ -41,19 +41,19 @@ async def settle(
     Returns the erasures of older versions of the same `custom_id`. Raises `ReadBackFailed` when a row is not found in a sink;
     with `give_up` the document fails with that code instead.
     """
-    row = await sinks.catalogue.document(tenant, document)
-    if row is None or row.generation != generation:
-        return []
-    if not row.status.is_end:
+    while True:
+        row = await sinks.catalogue.document(tenant, document)
+        if row is None or row.generation != generation:
+            return []
+        if row.status.is_end:
+            break
         states = stage_states(row)
         if not is_settled(states):
             return []
         end = _failed_end(row) or await _found_end(row, states, sinks=sinks, with_vectors=with_vectors, give_up=give_up)
-        if await sinks.catalogue.set_end(tenant, document, generation, end, now=now):
+        # Only what was looked at may end: a replay may have reopened a stage meanwhile. Then look again.
+        if await sinks.catalogue.set_end(tenant, document, generation, end, now=now, revision=row.revision):
             on_end(end.status)
-        row = await sinks.catalogue.document(tenant, document)
-        if row is None or row.generation != generation:
-            return []
     # From here on also after a crash or a redelivery: each step is idempotent.
     if row.status is DocumentStatus.DONE:
         return await _replace_older(row, sinks=sinks, now=now)

@@ -34,6 +34,7 @@ FOR_CHANGE = (
         documents.c.warnings,
         documents.c.container,
         documents.c.name,
+        documents.c.revision,
     )
     .where(*_IS_IT)
     .with_for_update()
@@ -50,7 +51,7 @@ class SqlDocumentChanges(SqlDocuments):
         await self._database.write(lambda connection: connection.execute(PUBLISHED, parameters).close())
         self._changes.tell(tenant, document)
 
-    async def set_end(self, tenant: str, document: UUID, generation: int, end: End, *, now: datetime) -> bool:
+    async def set_end(self, tenant: str, document: UUID, generation: int, end: End, *, now: datetime, revision: int | None = None) -> bool:
         """See `DocumentCatalogue.set_end`."""
         values = {
             "status": end.status.value,
@@ -65,6 +66,8 @@ class SqlDocumentChanges(SqlDocuments):
         def work(connection: Connection) -> bool:
             row = row_for_change(connection, tenant, document)
             if row is None or row["generation"] != generation or not _may_end(row, end):
+                return False
+            if revision is not None and row["revision"] != revision:
                 return False
             change(connection, row["sequence"], values)
             return True
