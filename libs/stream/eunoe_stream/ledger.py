@@ -5,6 +5,7 @@ Every call is a compare-and-set; calling twice is harmless.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -60,6 +61,10 @@ class StageLedger(Protocol):
 
     async def exhaust(self, tenant: str, key: StageKey, failure: Failure) -> None:
         """Mark the stage exhausted and write its dead letter, in one transaction. Nothing when fenced or already exhausted."""
+        ...
+
+    async def stage_outcomes(self, tenant: str, document: UUID, generation: int) -> Mapping[Stage, ClaimOutcome]:
+        """Ended stages only (finished or exhausted)."""
         ...
 
     async def record_poison(self, tenant: str, *, group: str, failure: Failure, event_id: str, document: UUID | None) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from eunoe_contracts.stages import ClaimOutcome, StageState
+from eunoe_contracts.stages import ClaimOutcome, Stage, StageState
 
 from eunoe_stream.ledger import Failure, StageKey
 from eunoe_stream.memory import MemoryLog
@@ -116,6 +117,16 @@ class FakeLedger:
             return
         row.state = StageState.EXHAUSTED
         self.dead_letters.append((key, failure))
+
+    async def stage_outcomes(self, tenant: str, document: UUID, generation: int) -> Mapping[Stage, ClaimOutcome]:
+        """See `StageLedger.stage_outcomes`."""
+        self._enter("stage_outcomes")
+        rows = {
+            key.stage: row.state
+            for (of, key), row in self._rows.items()
+            if (of, key.document, key.generation) == (tenant, document, generation)
+        }
+        return {stage: _ENDED[state] for stage, state in rows.items() if state in _ENDED}
 
     async def record_poison(self, tenant: str, *, group: str, failure: Failure, event_id: str, document: UUID | None) -> None:
         """See `StageLedger.record_poison`."""

@@ -72,11 +72,26 @@ class Handling:
         if outcome is ClaimOutcome.BUSY:
             await self._failures.busy(work)
             return
-        if outcome is not ClaimOutcome.FENCED:
+        if outcome is ClaimOutcome.FENCED:
+            await self._clear(work)
+        else:
             # Finished or exhausted: a crash may have come between the ledger row and this record.
             await self._place.publish(work.stage_finished())
         self._place.circuit.neutral(work.subject, probe=work.probe)
         self._place.count("fenced" if outcome is ClaimOutcome.FENCED else "duplicate")
+
+    async def _clear(self, work: Work) -> None:
+        """An earlier delivery may have written behind the fence and then been killed, or lost its claim, before it could undo.
+
+        What a finished stage wrote is left to whoever set the fence: it may be readable until a newer generation is done.
+        """
+        if (key := work.key) is None or self._place.subscription.undo is None:
+            return
+        ended = await self._place.insist(
+            lambda: self._place.ledger.stage_outcomes(work.event.tenant, key.document, key.generation), "ledger"
+        )
+        if ended.get(key.stage) is not ClaimOutcome.FINISHED:
+            await self._place.insist(lambda: self._undo(work), "undo")
 
     async def _handle(self, work: Work, claim: Claim | None) -> bool:
         result = await self._call(work, claim)
