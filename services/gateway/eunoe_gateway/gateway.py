@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from eunoe.v1 import ingest_pb2, search_pb2
 from eunoe_contracts.errors import CapabilityUnavailable, InvalidField
 from eunoe_contracts.tenancy import Principal, Scope
@@ -14,6 +16,7 @@ from eunoe_gateway.documents.acceptance import Acceptance
 from eunoe_gateway.documents.erasure import Erasing
 from eunoe_gateway.documents.messages import Messages
 from eunoe_gateway.documents.reading import Reading
+from eunoe_gateway.keyed_locks import KeyedLocks
 from eunoe_gateway.memories import Memories
 from eunoe_gateway.publishing import Publisher
 from eunoe_gateway.readiness import Readiness
@@ -22,7 +25,7 @@ from eunoe_gateway.tokens import Tokens
 
 
 class Gateway:
-    """See `Application`; made by `wiring.build_application`."""
+    """See `Application`; made by `wiring.build_application`. `locks` are held, by document, while one is accepted."""
 
     def __init__(
         self,
@@ -39,7 +42,9 @@ class Gateway:
         readiness: Readiness,
         searcher: Searcher,
         publisher: Publisher,
+        locks: KeyedLocks[UUID],
     ) -> None:
+        self.locks = locks
         self._publisher = publisher
         self._searcher = searcher
         self.authenticate = tokens.authenticate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from eunoe_contracts import topics
 from eunoe_contracts.events import Event
@@ -16,11 +17,13 @@ from eunoe_gateway.dead_letters import DeadLetters
 from eunoe_gateway.documents.acceptance import Acceptance
 from eunoe_gateway.documents.erasure import Erasing
 from eunoe_gateway.documents.messages import Messages
+from eunoe_gateway.documents.orphans import Orphans
 from eunoe_gateway.documents.reading import Reading
 from eunoe_gateway.documents.sinks import Sinks
 from eunoe_gateway.documents.sweeper import Sweeper
 from eunoe_gateway.gateway import Gateway
 from eunoe_gateway.grpc_door.servicers import servicers
+from eunoe_gateway.keyed_locks import KeyedLocks
 from eunoe_gateway.memories import Memories
 from eunoe_gateway.ports import GatewayPorts, Probe, StageInput
 from eunoe_gateway.publishing import Publisher
@@ -45,7 +48,8 @@ def build_application(
     """The calls of all doors. `operator_secret` is fresh at each start and lies where only the operator can read it."""
     sinks = _sinks(ports)
     publisher = Publisher(ports.log, wait_s=settings.publish_wait_s)
-    acceptance = Acceptance(ports, settings, publisher)
+    locks: KeyedLocks[UUID] = KeyedLocks()
+    acceptance = Acceptance(ports, settings, publisher, locks)
     memories = Memories(sinks, publisher=publisher, clock=ports.clock, metadata_limit=settings.max_metadata_bytes)
     return Gateway(
         acceptance=acceptance,
@@ -67,6 +71,7 @@ def build_application(
         readiness=Readiness(probes, timeout_s=settings.probe_timeout_s),
         searcher=ports.searcher,
         publisher=publisher,
+        locks=locks,
     )
 
 
@@ -93,6 +98,7 @@ def build(settings: GatewaySettings, ports: GatewayPorts, application: Gateway) 
         finish=FINISH,
         with_vectors=ports.with_vectors,
         on_end=on_end,
+        orphans=Orphans(sinks, application.locks),
     )
     return Service(
         NAME,

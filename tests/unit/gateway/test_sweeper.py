@@ -11,6 +11,7 @@ from eunoe_contracts import topics
 from eunoe_contracts.errors import StoreUnavailable
 from eunoe_contracts.identity import passage_id, row_key
 from eunoe_contracts.stages import Stage
+from eunoe_stores.blobs.port import BlobKey
 from eunoe_telemetry.testing import eventually
 
 TWO = "Alice likes tea.\n\nBob does not."
@@ -180,6 +181,21 @@ async def test_stale_uploads_are_dropped(world: Any) -> None:
     world.clock.advance(timedelta(days=1, seconds=1).total_seconds())
     await world.sweeper.uploads()
     assert world.blobs._staging == {}
+
+
+async def test_blobs_that_a_crash_left_without_a_document_are_removed(world: Any) -> None:
+    kept = await world.post(TWO)
+    await world.process(kept.id)
+    never_accepted = UUID(int=77)
+    await world.blobs.put("t1", BlobKey(never_accepted, 1, "source-0000000000000000"), b"x")
+    await world.blobs.put("t2", BlobKey(never_accepted, 2, "source-0000000000000000"), b"x")
+    async with world.gateway.locks.hold(never_accepted):  # an acceptance is half way
+        look = asyncio.create_task(world.sweeper.orphans.remove())
+        await asyncio.wait({look}, timeout=0.05)
+        assert not look.done()
+    assert await look == 2
+    assert await world.blobs.documents("t1") == [(UUID(kept.id), 1)]
+    assert await world.sweeper.orphans.remove() == 0
 
 
 async def test_the_first_pass_is_at_start_and_then_at_intervals(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from uuid import UUID
 
 from eunoe.v1 import ingest_pb2
 from eunoe_contracts.errors import CapabilityUnavailable, ChecksumMismatch, EmptyFile, QueueFull, StorageFull
@@ -17,6 +18,7 @@ from eunoe_gateway.config import GatewaySettings
 from eunoe_gateway.documents.commit import Commit
 from eunoe_gateway.documents.content import Recognised, recognise_file, recognise_text, text_bytes
 from eunoe_gateway.documents.submission import Submission, checked, fingerprint_of, identity_of
+from eunoe_gateway.keyed_locks import KeyedLocks
 from eunoe_gateway.ports import GatewayPorts
 from eunoe_gateway.publishing import Publisher
 
@@ -26,10 +28,10 @@ CHUNK = 256 * 1024
 class Acceptance:
     """Accepts contents. Accepted means: blob and catalogue row are durable."""
 
-    def __init__(self, ports: GatewayPorts, settings: GatewaySettings, publisher: Publisher) -> None:
+    def __init__(self, ports: GatewayPorts, settings: GatewaySettings, publisher: Publisher, locks: KeyedLocks[UUID]) -> None:
         self._ports = ports
         self._settings = settings
-        self._commits = Commit(ports, settings, publisher)
+        self._commits = Commit(ports, settings, publisher, locks)
 
     async def ingest(self, who: Principal, request: ingest_pb2.IngestRequest) -> ingest_pb2.IngestResponse:
         """Accept a text, or a small file as bytes."""

@@ -26,12 +26,12 @@ logger = logging.getLogger(__name__)
 class Commit:
     """Turns a staged upload into an accepted document, or into nothing."""
 
-    def __init__(self, ports: GatewayPorts, settings: GatewaySettings, publisher: Publisher) -> None:
+    def __init__(self, ports: GatewayPorts, settings: GatewaySettings, publisher: Publisher, locks: KeyedLocks[UUID]) -> None:
         self._ports = ports
         self._settings = settings
         self._publisher = publisher
         # Two equal posts at once share one blob key; one after the other, neither can remove the other's blob.
-        self._locks: KeyedLocks[UUID] = KeyedLocks()
+        self._locks = locks
         self._running: set[asyncio.Task[Accepted]] = set()
 
     async def run(self, tenant: str, new: NewDocument, upload_id: str) -> Accepted:

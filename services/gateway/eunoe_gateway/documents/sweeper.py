@@ -6,7 +6,7 @@ It reads only the catalogue and the log, so it does the same after a crash as it
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -15,7 +15,7 @@ from eunoe_contracts import topics
 from eunoe_contracts.clock import Clock
 from eunoe_contracts.errors import EunoeError, ReadBackFailed
 from eunoe_contracts.events import encode
-from eunoe_contracts.stages import Stage, StageState, is_settled
+from eunoe_contracts.stages import Stage, is_settled
 from eunoe_stores.catalogue.rows import DocumentRow, OpenDocument
 from eunoe_stream.log import Log
 from eunoe_telemetry.metrics import Metrics
@@ -23,7 +23,8 @@ from eunoe_telemetry.metrics import Metrics
 from eunoe_gateway.config import GatewaySettings
 from eunoe_gateway.documents import erasure
 from eunoe_gateway.documents.ends import Ended, settle, stage_states
-from eunoe_gateway.documents.inputs import PREDECESSORS, accepted_event, input_event, input_key
+from eunoe_gateway.documents.inputs import accepted_event, input_event, input_key, next_stages
+from eunoe_gateway.documents.orphans import Orphans
 from eunoe_gateway.documents.sinks import Sinks
 from eunoe_gateway.ports import StageInput
 
@@ -46,22 +47,30 @@ class Sweeper:
     finish: StageInput
     with_vectors: bool
     on_end: Ended
+    orphans: Orphans
     seen: dict[tuple[str, UUID], tuple[datetime, datetime]] = field(default_factory=dict)
     """When a document that stands still was last looked at, and its last change then: a long queue is not asked every time."""
 
     async def run(self) -> None:
         """Pass after pass, the first at once; for ever."""
+        look_at_blobs = self.clock.monotonic()
         while True:
             await self.sweep()
+            if self.clock.monotonic() >= look_at_blobs:
+                await self._guarded(self.blobs)
+                look_at_blobs = self.clock.monotonic() + self.settings.orphan_interval_s
             await self.clock.sleep(self.settings.sweep_interval_s)
 
     async def sweep(self) -> None:
         """One pass. A part that fails is left to the next pass; the other parts go on."""
         for part in (self.documents, self.erasures, self.uploads):
-            try:
-                await part()
-            except EunoeError as error:
-                logger.warning("sweeper: %s: %s", part.__name__, error.code)
+            await self._guarded(part)
+
+    async def _guarded(self, part: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await part()
+        except EunoeError as error:
+            logger.warning("sweeper: %s", error.code)
 
     async def documents(self) -> None:
         """Give every document that stands still what it waits for."""
@@ -157,12 +166,8 @@ class Sweeper:
         """Drop uploads that nobody will finish."""
         await self.sinks.blobs.discard_stale(older_than=self.clock.now() - timedelta(seconds=self.settings.stale_upload_s))
 
-
-def next_stages(row: DocumentRow) -> Iterator[Stage]:
-    """Stages that have not ended and whose input event exists, in pipeline order."""
-    states = stage_states(row)
-    for stage in Stage:
-        before = PREDECESSORS.get(stage)
-        has_ended = states.get(stage) in {StageState.FINISHED, StageState.EXHAUSTED}
-        if not has_ended and (before is None or states.get(before) is StageState.FINISHED):
-            yield stage
+    async def blobs(self) -> None:
+        """Drop blobs that no document owns."""
+        removed = await self.orphans.remove()
+        if removed:
+            logger.info("sweeper: removed blobs of %d documents that were never accepted or are erased", removed)
