@@ -29,6 +29,8 @@ from eunoe_standalone.version import VERSION
 log = structlog.get_logger("eunoe")
 PRIVATE_DRAIN_S = 2.0
 STOP_S = 2.0
+JSON_ROOM = 1024 * 1024
+"""Beside the text a body has metadata; and JSON may write a character as an escape, hence twice the text."""
 
 
 async def run_server(settings: ServerSettings) -> None:
@@ -52,6 +54,7 @@ async def run_server(settings: ServerSettings) -> None:
             is_loopback=http.is_loopback,
             hosts=(*settings.hosts, http.host),
             origins=settings.origins,
+            max_json_bytes=2 * parts.gateway.max_text_bytes + JSON_ROOM,
             version=VERSION,
         )
         async with (

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from unittest.mock import patch
 from uuid import UUID
 
-from eunoe.v1 import admin_pb2, ingest_pb2, search_pb2, types_pb2
+from eunoe.v1 import admin_pb2, ingest_pb2, memory_pb2, search_pb2, types_pb2
 from eunoe_contracts.clock import Clock, Ids
 from eunoe_contracts.stages import DocumentStatus
 from eunoe_contracts.tenancy import DEFAULT_TENANT, Principal, Scope
@@ -33,6 +33,7 @@ OPERATOR = Principal(DEFAULT_TENANT, frozenset({Scope.ADMIN}), local_operator=Tr
 UNREADABLE = "UNREADABLE"
 """A text that starts so has nothing in it for the parser: such a document fails."""
 
+T = TypeVar("T")
 Call = Callable[..., Awaitable[Any]]
 Around = Callable[[Call, str, tuple[Any, ...], Mapping[str, Any]], Awaitable[Any]]
 """Gets the real call, its name and arguments; does it, or not, or fails before or after it."""
@@ -145,7 +146,8 @@ class Pipeline:
             return "gone" if row is None else f"{row.status} {row.error_code} { ({k.value: v.state.value for k, v in row.stages.items()}) }"
 
         found = await until(has_status, within_s=within_s, what=lambda: f"document not {status}", last=last)
-        assert found is not None  # noqa: S101 - for the type checker
+        if found is None:
+            raise AssertionError("until returns what is true only")
         return found
 
     async def delete(self, document: UUID) -> None:
@@ -166,6 +168,11 @@ class Pipeline:
         answer = await self.parts.application.replay(OPERATOR, admin_pb2.ReplayRequest(document_id=str(document)))
         return int(answer.replayed)
 
+    async def memory(self, word: str) -> UUID:
+        """Id of the extracted memory that has the word in it."""
+        answer = await self.parts.application.list_memories(OPERATOR, memory_pb2.ListMemoriesRequest())
+        return next(UUID(each.id) for each in answer.memories if word in each.content)
+
     async def hits(self, query: str) -> list[str]:
         """Ids of the documents found."""
         answer = await self.parts.application.search(OPERATOR, search_pb2.SearchRequest(query=query, limit=50))
@@ -178,12 +185,12 @@ class Pipeline:
 
 
 async def until(
-    check: Callable[[], Awaitable[Any]],
+    check: Callable[[], Awaitable[T]],
     *,
     within_s: float = 8.0,
     what: Callable[[], str] = lambda: "not reached",
     last: Callable[[], Awaitable[str]] | None = None,
-) -> Any:
+) -> T:
     """The first true answer of `check`. Raises `AssertionError` after the time."""
     deadline = time.monotonic() + within_s
     while not (found := await check()):

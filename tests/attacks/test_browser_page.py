@@ -233,6 +233,20 @@ async def test_the_user_is_served(victim: Victim, host: str) -> None:
         assert SECRET in answer.text
 
 
+async def test_an_allowed_page_may_read_and_no_other(victim: Victim) -> None:
+    page = "https://app.example"
+    app = build_http(victim.application, metrics=victim.metrics, ids=victim.ids, is_loopback=True, origins=[page])
+    asked = {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8080") as browser:
+        granted = await browser.options("/v1/search", headers={"origin": page, "sec-fetch-site": "cross-site", **asked})
+        assert (granted.status_code, granted.headers["access-control-allow-origin"]) == (200, page)
+        answer = await browser.post("/v1/search", json={"query": "x"}, headers={"origin": page, "sec-fetch-site": "cross-site"})
+        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, page)
+        refused = await browser.options("/v1/search", headers={"origin": EVIL, **asked})
+        assert refused.status_code == 403
+        assert "access-control-allow-origin" not in refused.headers
+
+
 async def test_only_hosts_that_were_allowed_are_served_beside_loopback(victim: Victim) -> None:
     app = build_http(
         victim.application, metrics=victim.metrics, ids=victim.ids, is_loopback=True, hosts=["eunoe.example:8443"], origins=["app.example"]

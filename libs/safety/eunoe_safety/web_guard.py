@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from eunoe_contracts.errors import ForbiddenOrigin, UnsupportedContentType
 
+DEFAULT_PORTS = {"http": 80, "https": 443}
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -36,18 +37,32 @@ def check_host(host_header: str | None, allowed: Collection[str] = ()) -> None:
         raise ForbiddenOrigin("the Host header names a host that this server does not answer for; add it to the allowed hosts if it should")
 
 
-def check_origin(origin: str | None, sec_fetch_site: str | None, allowed: Collection[str] = ()) -> None:
-    """Accept requests that no browser page sent, and pages of loopback names or of `allowed` hosts. Raises `ForbiddenOrigin` for
-    any other `Origin` (also `null`) and for `Sec-Fetch-Site: cross-site`.
+def check_origin(origin: str | None, sec_fetch_site: str | None, host_header: str | None, allowed: Collection[str] = ()) -> None:
+    """Accept requests that no browser page sent, pages of this very server (`Origin` names the host and port of `Host`), and pages of
+    `allowed` hosts. Raises `ForbiddenOrigin` for any other `Origin`: `null`, and another port of this machine, which may be anybody's
+    program. Without an `Origin`, `Sec-Fetch-Site` decides (Fetch metadata, https://www.w3.org/TR/fetch-metadata/).
     """
     refused = ForbiddenOrigin("the request comes from a web page of another site")
-    if (sec_fetch_site or "").strip().lower() == "cross-site":
-        raise refused
+    site = (sec_fetch_site or "none").strip().lower()
     if origin is None:
+        if site not in {"none", "same-origin"}:
+            raise refused
         return
     scheme, separator, host = origin.strip().partition("://")
-    if not separator or scheme.lower() not in {"http", "https"} or not _accepted(host, allowed):
+    if not separator or scheme.lower() not in DEFAULT_PORTS:
         raise refused
+    if site != "cross-site" and _same_host(host, host_header or "", scheme.lower()):
+        return
+    if not _listed(_host_and_port(host), allowed):
+        raise refused
+
+
+def _same_host(host: str, host_header: str, scheme: str) -> bool:
+    theirs, ours = _host_and_port(host), _host_and_port(host_header.strip())
+    if theirs is None or ours is None:
+        return False
+    port = DEFAULT_PORTS[scheme]
+    return (theirs[0], theirs[1] or port) == (ours[0], ours[1] or port)
 
 
 def check_json_content_type(content_type: str | None) -> None:
@@ -61,14 +76,15 @@ def _accepted(host: str, allowed: Collection[str]) -> bool:
     parsed = _host_and_port(host)
     if parsed is None:
         return False
-    name, port = parsed
-    if name in LOOPBACK_NAMES:
-        return True
-    for each in allowed:
-        wanted = _host_and_port(each)
-        if wanted is not None and wanted[0] == name and wanted[1] in {None, port}:
-            return True
-    return False
+    return parsed[0] in LOOPBACK_NAMES or _listed(parsed, allowed)
+
+
+def _listed(parsed: tuple[str, int | None] | None, allowed: Collection[str]) -> bool:
+    """Whether the host is one of `allowed`, which may carry a scheme; an entry without a port accepts any."""
+    if parsed is None:
+        return False
+    wanted = (_host_and_port(each.partition("://")[2] or each) for each in allowed)
+    return any(each is not None and each[0] == parsed[0] and each[1] in {None, parsed[1]} for each in wanted)
 
 
 def _host_and_port(value: str) -> tuple[str, int | None] | None:

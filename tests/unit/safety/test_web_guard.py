@@ -44,13 +44,14 @@ def test_port_of_an_allowed_host_counts_when_given():
         (None, None),
         (None, "none"),
         (None, "same-origin"),
-        ("http://localhost:3000", "same-site"),
+        ("http://localhost:8080", "same-origin"),
+        ("http://LOCALHOST.:8080", None),
         ("https://eunoe.example", None),
-        ("http://[::1]:8", None),
+        ("https://eunoe.example", "cross-site"),
     ],
 )
 def test_accepted_origins(origin: str | None, site: str | None):
-    check_origin(origin, site, ["eunoe.example"])
+    check_origin(origin, site, "localhost:8080", ["https://eunoe.example"])
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,12 @@ def test_accepted_origins(origin: str | None, site: str | None):
         ("null", None),
         ("", None),
         (None, "cross-site"),
+        (None, "same-site"),
+        ("http://localhost:3000", "same-site"),
+        ("http://localhost", "same-site"),
+        ("http://127.0.0.1:8080", None),
+        ("http://[::1]:8080", None),
+        ("http://localhost:8080", "cross-site"),
         ("http://localhost", "Cross-Site"),
         ("file://localhost", None),
         ("chrome-extension://localhost", None),
@@ -68,7 +75,7 @@ def test_accepted_origins(origin: str | None, site: str | None):
 )
 def test_refused_origins(origin: str | None, site: str | None):
     with pytest.raises(ForbiddenOrigin):
-        check_origin(origin, site, ["eunoe.example"])
+        check_origin(origin, site, "localhost:8080", ["https://eunoe.example"])
 
 
 @pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8", "application/problem+json"])

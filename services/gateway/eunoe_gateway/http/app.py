@@ -8,6 +8,7 @@ from typing import Any
 from eunoe_contracts.clock import Ids
 from eunoe_telemetry.metrics import Metrics
 from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 from eunoe_gateway.application import Application
 from eunoe_gateway.http import admin, docs_page, documents, failures, health, memories, search, upload
@@ -15,6 +16,8 @@ from eunoe_gateway.http.event_stream import KEEP_ALIVE_S
 from eunoe_gateway.http.guard import Door, Guard
 
 ROUTERS = (health.router, upload.router, documents.router, memories.router, search.router, admin.router, docs_page.router)
+METHODS = ("GET", "POST", "PATCH", "DELETE")
+REQUEST_HEADERS = ("authorization", "content-type", "idempotency-key", "last-event-id", "x-request-id")
 FAILURE: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "An error; `code` is stable.",
@@ -35,7 +38,8 @@ def build_http(
     keep_alive_s: float = KEEP_ALIVE_S,
     version: str = "0.1.0",
 ) -> FastAPI:
-    """The door. `hosts` and `origins` are allowed beside loopback names and the host itself; `is_loopback` tells whether the
+    """The door. `hosts` are allowed beside loopback names; `origins` (as `https://app.example`) are web pages that may call it, read
+    included, beside its own; `is_loopback` tells whether the
     listener can be reached from this machine only, which is what anonymous calls need.
     """
     # FastAPI's own pages load scripts from elsewhere.
@@ -52,5 +56,8 @@ def build_http(
     for router in ROUTERS:
         app.include_router(router)
     failures.install(app)
+    if origins:
+        # Without it a page that may write still could not read the answers. The guard stands outside and refuses all others.
+        app.add_middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=METHODS, allow_headers=REQUEST_HEADERS)
     app.add_middleware(Guard, hosts=hosts, origins=origins, metrics=metrics, ids=ids)
     return app

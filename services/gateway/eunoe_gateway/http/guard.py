@@ -79,7 +79,7 @@ class Guard:
 
         try:
             check_host(headers.get("host", ""), self._hosts)
-            check_origin(headers.get("origin"), headers.get("sec-fetch-site"), self._origins)
+            check_origin(headers.get("origin"), headers.get("sec-fetch-site"), headers.get("host"), self._origins)
             await self._app(scope, receive, respond)
         except Exception as error:  # noqa: BLE001 - the last place that can still answer in this door's shape
             named = known(error, identity=identity, path=scope["path"])
