@@ -9,7 +9,6 @@ from uuid import UUID
 from eunoe_contracts.identity import row_key
 from eunoe_models.embedding.port import EmbeddingModel
 from eunoe_stores.catalogue.port import DocumentCatalogue, MemoryCatalogue, UnitCatalogue
-from eunoe_stores.catalogue.rows import MemoryRow
 from eunoe_stores.vectors.port import VectorIndex
 
 from eunoe_embedder.indexing import index_memories
@@ -28,20 +27,20 @@ async def remove_document(
     vectors: VectorIndex,
     model: EmbeddingModel | None,
 ) -> None:
-    """Rows of that and older generations, and of the memories that go with the document.
+    """Rows of that and older generations, and of the memories that go with the document; those that stay are indexed again, since
+    their rows may carry the document's title and metadata.
 
-    The catalogue names the memories without a source only once, so rows go first: a crash in between leaves none behind.
+    The catalogue names the memories until their sources are dropped, which is for whoever sees all stores empty of them.
     """
     await vectors.delete_document(tenant, document, through_generation=generation)
-    alone: dict[UUID, MemoryRow] = {}
-    for each in range(1, generation + 1):
-        for memory, _, _ in await catalogue.memories_of(tenant, document, each):
-            if set(memory.sources) <= {document}:
-                alone[memory.id] = memory
-    await vectors.delete_rows(tenant, [row_key(memory.id, memory.epoch) for memory in alone.values()])
-    orphans = await catalogue.drop_sources(tenant, document, through_generation=generation)
-    await vectors.delete_rows(tenant, [row_key(orphan.id, orphan.epoch) for orphan in orphans])
-    await _restore([memory for memory in alone if memory not in {orphan.id for orphan in orphans}], tenant, catalogue, vectors, model)
+    stale = await catalogue.bury_memories(tenant, document, through_generation=generation)
+    await vectors.delete_rows(tenant, [row_key(each.id, each.epoch) for each in stale])
+    shared = [memory for each in range(1, generation + 1) for memory, _, _ in await catalogue.memories_of(tenant, document, each)]
+    others = await catalogue.documents_by_id(tenant, list({source for memory in shared for source in memory.sources} - {document}))
+    for memory in {each.id: each for each in shared}.values():
+        holder = next((others[source] for source in memory.sources if source in others), None)
+        if holder is not None:
+            await index_memories(holder, [memory], vectors=vectors, model=model)
 
 
 async def remove_generation(
@@ -66,13 +65,3 @@ async def remove_memory(tenant: str, memory: UUID, *, vectors: VectorIndex) -> N
     """Every row of a memory that the catalogue no longer knows."""
     keys = (await vectors.keys_of(tenant, [memory])).get(memory, ())
     await vectors.delete_rows(tenant, list(keys))
-
-
-async def _restore(
-    memories: Sequence[UUID], tenant: str, catalogue: RemovalCatalogue, vectors: VectorIndex, model: EmbeddingModel | None
-) -> None:
-    """Index again what another document came to support between our look and the catalogue's answer."""
-    for row in (await catalogue.memories(tenant, memories)).values() if memories else ():
-        documents = await catalogue.documents_by_id(tenant, row.sources)
-        if documents:
-            await index_memories(next(iter(documents.values())), [row], vectors=vectors, model=model)

@@ -99,7 +99,23 @@ async def test_an_erased_source_does_not_count(catalogue: SqlCatalogue, first: U
     await catalogue.erase(TENANT, first, now=NOON)
     assert {id_: row.sources for id_, row in (await catalogue.memories(TENANT, [a.id, b.id])).items()} == {b.id: (second,)}
     assert (await catalogue.stats(TENANT))["memories"] == {"total": 1, "embedded": 0, "fact": 1}
-    assert await catalogue.drop_sources(TENANT, first, through_generation=1) == [OrphanedMemory(a.id, 1)]
+    for _ in range(2):
+        assert await catalogue.bury_memories(TENANT, first, through_generation=1) == [OrphanedMemory(a.id, 1)]
+    await put(catalogue, second, memory(second, "A."), memory(second, "B."))
+    assert (await catalogue.memories(TENANT, [a.id]))[a.id].epoch == 2
+    assert await catalogue.bury_memories(TENANT, first, through_generation=1) == [OrphanedMemory(a.id, 1)]
+    assert await catalogue.drop_sources(TENANT, first, through_generation=1) == []
+    assert await catalogue.bury_memories(TENANT, first, through_generation=1) == []
+
+
+async def test_burying_spares_what_a_newer_generation_or_another_document_holds(catalogue: SqlCatalogue, first: UUID, second: UUID):
+    old, kept, both = memory(first, "Old."), memory(first, "Kept."), memory(first, "Both.")
+    await put(catalogue, first, old, kept, both)
+    await put(catalogue, second, memory(second, "Both."))
+    await accept(catalogue, new_document("1"), reprocess=True)
+    await put(catalogue, first, memory(first, "Kept.", generation=2), generation=2)
+    assert await catalogue.bury_memories(TENANT, first, through_generation=1) == [OrphanedMemory(old.id, 1)]
+    assert set(await catalogue.memories(TENANT, [old.id, kept.id, both.id])) == {kept.id, both.id}
 
 
 async def test_list_by_container_document_and_kind(catalogue: SqlCatalogue, first: UUID, second: UUID):

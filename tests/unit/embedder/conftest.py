@@ -53,6 +53,7 @@ class Shelf:
     documents: dict[UUID, DocumentRow] = field(default_factory=dict)
     stored: dict[tuple[UUID, int], list[Unit]] = field(default_factory=dict)
     facts: dict[UUID, MemoryRow] = field(default_factory=dict)
+    buried: list[OrphanedMemory] = field(default_factory=list)
 
     def add(self, row: DocumentRow, *units: Unit, memories: Sequence[MemoryRow] = ()) -> None:
         self.documents[row.id] = row
@@ -79,17 +80,12 @@ class Shelf:
     async def memories_of(self, tenant: str, document: UUID, generation: int) -> list[tuple[MemoryRow, UUID, tuple[()]]]:
         return [(memory, UUID(int=0), ()) for memory in self.facts.values() if document in memory.sources]
 
-    async def drop_sources(self, tenant: str, document: UUID, *, through_generation: int) -> list[OrphanedMemory]:
-        orphans = []
-        for memory in list(self.facts.values()):
-            left = tuple(each for each in memory.sources if each != document)
-            if left == memory.sources:
-                continue
-            self.facts[memory.id] = replace(memory, sources=left)
-            if not left:
-                orphans.append(OrphanedMemory(memory.id, memory.epoch))
-                self.facts.pop(memory.id)
-        return orphans
+    async def bury_memories(self, tenant: str, document: UUID, *, through_generation: int) -> list[OrphanedMemory]:
+        lost = [memory for memory in self.facts.values() if set(memory.sources) == {document}]
+        for memory in lost:
+            self.buried.append(OrphanedMemory(memory.id, memory.epoch))
+            self.facts.pop(memory.id)
+        return self.buried
 
 
 @pytest.fixture

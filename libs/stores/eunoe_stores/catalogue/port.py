@@ -181,6 +181,12 @@ class MemoryCatalogue(Protocol):
         """Remove a memory and its sources; None when it was not there."""
         ...
 
+    async def bury_memories(self, tenant: str, document: UUID, *, through_generation: int) -> Sequence[OrphanedMemory]:
+        """Blank the memories that only the document (that and older generations) holds, and name the projection rows that are to
+        go. To be called before `drop_sources`: until then it names them again, so that a crash while they are removed loses none.
+        """
+        ...
+
     async def drop_sources(self, tenant: str, document: UUID, *, through_generation: int) -> Sequence[OrphanedMemory]:
         """Remove the document as a source (that and older generations); memories left without sources go and are returned."""
         ...
@@ -210,8 +216,8 @@ class ErasureCatalogue(Protocol):
     """The erasure fence and its proof."""
 
     async def erase(self, tenant: str, document: UUID, *, now: datetime) -> Erasure | None:
-        """Fence (document, generation <= current), blank every content field of the row, drop its dead letters' messages;
-        None when unknown or already erased.
+        """Fence (document, generation <= current), blank every content field of the row, the memories that only it held and its
+        dead letters' messages; None when unknown or already erased.
         """
         ...
 

@@ -36,6 +36,8 @@ async def remove_generations(tenant: str, document: UUID, *, through_generation:
         return 0
     removed = await sinks.vectors.delete_document(tenant, document, through_generation=through_generation)
     removed += await sinks.graph.delete_document(tenant, document, through_generation=through_generation)
+    stale = await sinks.catalogue.bury_memories(tenant, document, through_generation=through_generation)
+    removed += await remove_orphans(tenant, stale, sinks=sinks)
     orphans = await sinks.catalogue.drop_sources(tenant, document, through_generation=through_generation)
     removed += len(orphans) + await remove_orphans(tenant, orphans, sinks=sinks)
     removed += await sinks.catalogue.delete_units(tenant, document, through_generation=through_generation)

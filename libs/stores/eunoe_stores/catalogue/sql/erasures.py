@@ -13,8 +13,9 @@ from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, sel
 from eunoe_stores.catalogue.rows import DocumentRow, Erasure
 from eunoe_stores.catalogue.sql.document_changes import change, row_for_change
 from eunoe_stores.catalogue.sql.documents import read_document
+from eunoe_stores.catalogue.sql.memory_rows import bury_held_by
 from eunoe_stores.catalogue.sql.part import SqlPart
-from eunoe_stores.catalogue.tables import dead_letters, erasures, stages
+from eunoe_stores.catalogue.tables import dead_letters, erasures, memory_sources, stages
 
 BLANK: dict[str, Any] = {
     **dict.fromkeys(("name", "name_key", "title", "title_key", "custom_id", "sha256", "blob", "fingerprint", "session"), ""),
@@ -39,6 +40,11 @@ BLANK_LETTERS = (
     .values(message="", document_name="")
 )
 BLANK_STAGES = update(stages).where(stages.c.document == _of_document, stages.c.tenant == _of_tenant).values(message="")
+BLANK_SOURCES = (
+    update(memory_sources)
+    .where(memory_sources.c.document == _of_document, memory_sources.c.tenant == _of_tenant)
+    .values(span="", entities=[])
+)
 DROP_STAGES = delete(stages).where(
     stages.c.document == _of_document, stages.c.tenant == _of_tenant, stages.c.generation <= bindparam("through")
 )
@@ -64,7 +70,7 @@ class SqlErasures(SqlPart):
     """`ErasureCatalogue`."""
 
     async def erase(self, tenant: str, document: UUID, *, now: datetime) -> Erasure | None:
-        """See `ErasureCatalogue.erase`. Memories whose last source it was are not seen from now on."""
+        """See `ErasureCatalogue.erase`. Memories go here, not later: the id may be accepted again at once."""
 
         def work(connection: Connection) -> Erasure | None:
             row = row_for_change(connection, tenant, document)
@@ -74,6 +80,8 @@ class SqlErasures(SqlPart):
             parameters = {"of_tenant": tenant, "of_document": document}
             connection.execute(BLANK_LETTERS, parameters).close()
             connection.execute(BLANK_STAGES, parameters).close()
+            connection.execute(BLANK_SOURCES, parameters).close()
+            bury_held_by(connection, tenant, document, row["generation"])
             erasure = Erasure(tenant, document, row["generation"], now, None)
             values = {"tenant": tenant, "document": document, "generation": erasure.generation, "requested_at": now}
             connection.execute(insert(erasures), values).close()

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from eunoe_contracts.content import Entity
-from sqlalchemy import Connection, RowMapping, bindparam, delete, select, true, update
+from sqlalchemy import Connection, RowMapping, bindparam, delete, or_, select, true, update
 
 from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
 from eunoe_stores.catalogue.sql.documents import NOT_ERASED
@@ -54,6 +54,28 @@ BURY = (
     .where(memories.c.id == bindparam("of_memory"), memories.c.tenant == bindparam("of_tenant"))
     .values(alive=False, text="", tags=[], metadata={}, superseded_by=None, event_time=None)
 )
+OF_DOCUMENT = (
+    select(memory_sources.c.memory)
+    .where(
+        memory_sources.c.document == bindparam("of_document"),
+        memory_sources.c.tenant == bindparam("of_tenant"),
+        memory_sources.c.generation <= bindparam("through"),
+    )
+    .distinct()
+)
+HELD_ELSEWHERE = (
+    select(memory_sources.c.memory)
+    .select_from(live_sources)
+    .where(
+        memory_sources.c.memory.in_(bindparam("ids", expanding=True)),
+        memory_sources.c.tenant == bindparam("of_tenant"),
+        or_(memory_sources.c.document != bindparam("of_document"), memory_sources.c.generation > bindparam("through")),
+    )
+    .distinct()
+)
+ALL_EPOCHS = select(memories.c.id, memories.c.epoch, memories.c.alive).where(
+    memories.c.id.in_(bindparam("ids", expanding=True)), memories.c.tenant == bindparam("of_tenant")
+)
 DROP_ALL_SOURCES = delete(memory_sources).where(
     memory_sources.c.memory == bindparam("of_memory"), memory_sources.c.tenant == bindparam("of_tenant")
 )
@@ -92,6 +114,23 @@ def bury_orphans(connection: Connection, tenant: str, candidates: Iterable[UUID]
     if orphans:
         connection.execute(BURY, [{"of_memory": orphan.id, "of_tenant": tenant} for orphan in orphans]).close()
     return orphans
+
+
+def bury_held_by(connection: Connection, tenant: str, document: UUID, through: int) -> list[OrphanedMemory]:
+    """Blank the memories that only these generations of the document hold, and name every projection row that is to go.
+
+    The sources stay, so that a repetition names the same rows: those of dead memories, and of epochs before a living one's.
+    """
+    of_document = {"of_tenant": tenant, "of_document": document, "through": through}
+    stale: list[OrphanedMemory] = []
+    for ids in chunks(connection.execute(OF_DOCUMENT, of_document).scalars()):
+        held = set(connection.execute(HELD_ELSEWHERE, {**of_document, "ids": ids}).scalars())
+        lost = [{"of_memory": id_, "of_tenant": tenant} for id_ in ids if id_ not in held]
+        if lost:
+            connection.execute(BURY, lost).close()
+        for id_, epoch, is_alive in connection.execute(ALL_EPOCHS, {"ids": ids, "of_tenant": tenant}):
+            stale.extend(OrphanedMemory(id_, each) for each in range(1, epoch if is_alive else epoch + 1))
+    return stale
 
 
 def entity_values(entities: Iterable[Entity]) -> list[dict[str, str]]:

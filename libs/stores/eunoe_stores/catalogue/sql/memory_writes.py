@@ -55,6 +55,12 @@ class SqlMemoryWrites(SqlPart):
 
         return await self._database.write(work)
 
+    async def bury_memories(self, tenant: str, document: UUID, *, through_generation: int) -> Sequence[OrphanedMemory]:
+        """See `MemoryCatalogue.bury_memories`."""
+        return await self._database.write(
+            lambda connection: memory_rows.bury_held_by(connection, tenant, document, through_generation),
+        )
+
     async def drop_sources(self, tenant: str, document: UUID, *, through_generation: int) -> Sequence[OrphanedMemory]:
         """See `MemoryCatalogue.drop_sources`."""
         parameters = {"of_tenant": tenant, "of_document": document, "through": through_generation}
