@@ -71,6 +71,10 @@ class DocumentCatalogue(Protocol):
         """Documents of the same container and custom_id that were accepted before this one and are not erased."""
         ...
 
+    async def is_superseded(self, tenant: str, document: UUID) -> bool:
+        """True when another document of the same container and custom_id was accepted after this one and is not erased."""
+        ...
+
     async def open_documents(self, *, not_updated_since: datetime, limit: int) -> Sequence[OpenDocument]:
         """Documents of all tenants without an end and without progress since then, oldest first (for the sweeper)."""
         ...

@@ -15,7 +15,9 @@ from eunoe_contracts.tenancy import Scope
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """What the gateway wants to accept. `fingerprint` is the hash of everything that must be equal under one idempotency key."""
+    """What the gateway wants to accept. `fingerprint` is the hash of everything that must be equal under one idempotency key;
+    `is_keyed` when the caller gave one, so that a repetition is known to be a retry.
+    """
 
     id: UUID
     container: str
@@ -32,6 +34,7 @@ class NewDocument:
     event_time: datetime | None = None
     source_url: str = ""
     warnings: tuple[str, ...] = ()
+    is_keyed: bool = False
 
 
 class AcceptAction(StrEnum):

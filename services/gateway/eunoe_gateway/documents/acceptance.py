@@ -116,6 +116,7 @@ def _new_document(tenant: str, submission: Submission, staged: StagedBlob, recog
         custom_id=submission.custom_id,
         event_time=submission.event_time,
         warnings=recognised.warnings,
+        is_keyed=bool(submission.idempotency_key),
     )
 
 

@@ -69,7 +69,7 @@ class Commit:
         placed: BlobKey | None = None
         try:
             for _ in range(MAX_PLANS):
-                plan = await self._ports.catalogue.plan_accept(tenant, new)
+                plan = await self._ports.catalogue.plan_accept(tenant, new, reprocess=await self._is_last_again(tenant, new))
                 if plan.action is not AcceptAction.DEDUPLICATE:
                     placed = await self._place(tenant, upload_id, BlobKey(new.id, plan.generation, new.blob), placed, new.size)
                 with contextlib.suppress(StaleGeneration):
@@ -82,6 +82,13 @@ class Commit:
         finally:
             if placed is not None:
                 await self._drop_unowned(tenant, placed)
+
+    async def _is_last_again(self, tenant: str, new: NewDocument) -> bool:
+        """True when an old version of a `custom_id` is posted once more while a newer one stands, which would else replace it.
+
+        Not with an idempotency key: its repetition is a retry, and changes nothing.
+        """
+        return bool(new.custom_id) and not new.is_keyed and await self._ports.catalogue.is_superseded(tenant, new.id)
 
     async def _place(self, tenant: str, upload_id: str, key: BlobKey, placed: BlobKey | None, size: int) -> BlobKey:
         if placed is None:

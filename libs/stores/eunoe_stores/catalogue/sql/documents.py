@@ -49,6 +49,18 @@ OLDER_VERSIONS = (
     .where(_this.c.id == bindparam("document"), _this.c.tenant == bindparam("of_tenant"), documents.c.custom_id != "", NOT_ERASED)
     .order_by(documents.c.sequence)
 )
+NEWER_VERSION = (
+    select(_this.c.id)
+    .join(
+        documents,
+        (_this.c.tenant == documents.c.tenant)
+        & (_this.c.container == documents.c.container)
+        & (_this.c.custom_id == documents.c.custom_id)
+        & (_this.c.sequence < documents.c.sequence),
+    )
+    .where(_this.c.id == bindparam("document"), _this.c.tenant == bindparam("of_tenant"), documents.c.custom_id != "", NOT_ERASED)
+    .limit(1)
+)
 OPEN = (
     select(documents.c.tenant, documents.c.id, documents.c.generation, documents.c.published, documents.c.updated_at)
     .where(documents.c.is_open == true(), documents.c.updated_at < bindparam("since"))
@@ -118,6 +130,11 @@ class SqlDocuments(SqlPart):
         """See `DocumentCatalogue.older_versions`."""
         parameters = {"document": document, "of_tenant": tenant}
         return await self._database.read(lambda connection: list(connection.execute(OLDER_VERSIONS, parameters).scalars()))
+
+    async def is_superseded(self, tenant: str, document: UUID) -> bool:
+        """See `DocumentCatalogue.is_superseded`."""
+        parameters = {"document": document, "of_tenant": tenant}
+        return await self._database.read(lambda connection: connection.execute(NEWER_VERSION, parameters).first() is not None)
 
     async def open_documents(self, *, not_updated_since: datetime, limit: int) -> Sequence[OpenDocument]:
         """See `DocumentCatalogue.open_documents`."""
