@@ -89,8 +89,8 @@ def is_orphan(row: DocumentRow | None, generation: int, store: str) -> bool:
         return True
     if row.status is DocumentStatus.DONE:
         return generation < row.generation
-    # A failed document keeps its bytes for a replay, but must not be found.
-    return row.status is DocumentStatus.FAILED and generation == row.generation and store != "blobs"
+    # A failed or cancelled document keeps its bytes for a replay, but must not be found.
+    return row.status in {DocumentStatus.FAILED, DocumentStatus.CANCELLED} and generation == row.generation and store != "blobs"
 
 
 async def count_units(stores: DataDirectory, row: DocumentRow, found: Findings) -> None:
@@ -104,11 +104,12 @@ async def count_units(stores: DataDirectory, row: DocumentRow, found: Findings) 
 
 async def remove_orphans(stores: DataDirectory, orphans: Sequence[Owned]) -> int:
     """Remove what belongs to nothing; returns how many generations."""
-    deletes = {
-        "blobs": stores.blobs.delete,
-        "vectors": stores.vectors.delete_document,
-        "graph": stores.graph.delete_document,
-    }
+    deletes = {"vectors": stores.vectors.delete_document, "graph": stores.graph.delete_document}
     for each in orphans:
-        await deletes[each.store](each.tenant, each.document, through_generation=each.generation)
+        if each.store == "blobs":
+            # Exactly this generation: an upload that was never accepted lies above the bytes that a replay needs.
+            generation = each.generation
+            await stores.blobs.delete(each.tenant, each.document, through_generation=generation, from_generation=generation)
+        else:
+            await deletes[each.store](each.tenant, each.document, through_generation=each.generation)
     return len(orphans)

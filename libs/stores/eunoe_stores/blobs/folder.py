@@ -101,10 +101,10 @@ class FolderBlobStore:
             raise BlobNotFound
         yield path
 
-    async def delete(self, tenant: str, document: UUID, *, through_generation: int) -> int:
+    async def delete(self, tenant: str, document: UUID, *, through_generation: int, from_generation: int = 1) -> int:
         """See `BlobStore.delete`."""
         directory = self._root / checked_tenant(tenant) / str(document)
-        return await _in_thread(lambda: self._delete(directory, through_generation))
+        return await _in_thread(lambda: self._delete(directory, range(from_generation, through_generation + 1)))
 
     async def delete_one(self, tenant: str, key: BlobKey) -> bool:
         """See `BlobStore.delete_one`."""
@@ -158,10 +158,10 @@ class FolderBlobStore:
         finally:
             temporary.unlink(missing_ok=True)
 
-    def _delete(self, directory: Path, through_generation: int) -> int:
+    def _delete(self, directory: Path, generations: range) -> int:
         removed = 0
         for each in _children(directory):
-            if int(each.name) > through_generation:
+            if int(each.name) not in generations:
                 continue
             for path in list(_files(each)):
                 path.unlink(missing_ok=True)

@@ -68,8 +68,8 @@ class BlobStore(Protocol):
         """A path that reads as the blob while the context lives; the reader must not write to it."""
         ...
 
-    async def delete(self, tenant: str, document: UUID, *, through_generation: int) -> int:
-        """Remove the document's blobs of that and older generations; returns how many."""
+    async def delete(self, tenant: str, document: UUID, *, through_generation: int, from_generation: int = 1) -> int:
+        """Remove the document's blobs of that and older generations, down to `from_generation`; returns how many."""
         ...
 
     async def delete_one(self, tenant: str, key: BlobKey) -> bool:

@@ -91,13 +91,13 @@ class MemoryBlobStore:
             await asyncio.to_thread(path.write_bytes, data)
             yield path
 
-    async def delete(self, tenant: str, document: UUID, *, through_generation: int) -> int:
+    async def delete(self, tenant: str, document: UUID, *, through_generation: int, from_generation: int = 1) -> int:
         """See `BlobStore.delete`."""
         checked_tenant(tenant)
         gone = [
             place
             for place in self._blobs
-            if place[0] == tenant and place[1].document == document and place[1].generation <= through_generation
+            if place[0] == tenant and place[1].document == document and from_generation <= place[1].generation <= through_generation
         ]
         for place in gone:
             del self._blobs[place]
