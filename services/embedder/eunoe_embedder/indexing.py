@@ -17,12 +17,16 @@ from eunoe_embedder.rows import memory_row, unit_row
 BATCH = 256
 
 
-async def index_units(document: DocumentRow, units: Sequence[Unit], *, vectors: VectorIndex, model: EmbeddingModel | None) -> None:
-    """Write the rows that are not there yet; an earlier try that ran into its deadline is continued."""
+async def index_units(
+    document: DocumentRow, units: Sequence[Unit], *, vectors: VectorIndex, model: EmbeddingModel | None, again: bool = False
+) -> None:
+    """Write the rows that are not there yet, so that a try that ran into its deadline is continued; with `again` all of them."""
     for start in range(0, len(units), BATCH):
         batch = units[start : start + BATCH]
-        written = await _written(document.tenant, [row_key(unit.id, unit.generation) for unit in batch], vectors=vectors, model=model)
-        batch = [unit for unit in batch if row_key(unit.id, unit.generation) not in written]
+        if not again:
+            keys = [row_key(unit.id, unit.generation) for unit in batch]
+            written = await _written(document.tenant, keys, vectors=vectors, model=model)
+            batch = [unit for unit in batch if row_key(unit.id, unit.generation) not in written]
         if batch:
             made = await _vectors([unit.context or unit.text for unit in batch], model)
             rows = [unit_row(unit, document, vector) for unit, vector in zip(batch, made, strict=True)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 from uuid import UUID
 
 from eunoe.v1 import events_pb2
@@ -11,16 +10,13 @@ from eunoe_contracts import topics
 from eunoe_contracts.errors import MalformedEvent
 from eunoe_contracts.events import Event, document_event
 from eunoe_models.embedding.port import EmbeddingModel
-from eunoe_stores.catalogue.port import DocumentCatalogue, MemoryCatalogue, UnitCatalogue
+from eunoe_stores.catalogue.port import DocumentCatalogue
 from eunoe_stores.catalogue.rows import DocumentRow, MemoryRow
 from eunoe_stores.vectors.port import VectorIndex
 
 from eunoe_embedder.indexing import index_memories, index_units
+from eunoe_embedder.merging import EmbedCatalogue, index_document_again
 from eunoe_embedder.removal import remove_document, remove_generation, remove_memory
-
-
-class EmbedCatalogue(DocumentCatalogue, UnitCatalogue, MemoryCatalogue, Protocol):
-    """The parts of the catalogue that the embedder uses."""
 
 
 async def embed(event: Event, *, catalogue: EmbedCatalogue, vectors: VectorIndex, model: EmbeddingModel | None) -> Sequence[Event]:
@@ -32,6 +28,9 @@ async def embed(event: Event, *, catalogue: EmbedCatalogue, vectors: VectorIndex
     if row is not None:
         units = [unit for unit in await catalogue.units(row.tenant, row.id, row.generation) if unit.indexed]
         await index_units(row, units, vectors=vectors, model=model)
+        now = await _current(event, catalogue)
+        if now is not None and (now.tags, now.metadata) != (row.tags, row.metadata):
+            await index_units(now, units, vectors=vectors, model=model, again=True)  # a repeated post was merged meanwhile
     return []
 
 
@@ -57,11 +56,18 @@ async def embed_memories(event: Event, *, catalogue: EmbedCatalogue, vectors: Ve
 
 
 async def follow_change(event: Event, *, catalogue: EmbedCatalogue, vectors: VectorIndex, model: EmbeddingModel | None) -> Sequence[Event]:
-    """Bring the row of an edited memory up to date, or remove that of a deleted one. What counts is the catalogue's state now."""
+    """Bring the row of an edited memory up to date, or remove that of a deleted one. What counts is the catalogue's state now.
+
+    The root of a document stands for all of it: a repeated post added tags or metadata, which every row carries.
+    """
     body = event.body
     if not isinstance(body, events_pb2.MemoryChanged):
         raise MalformedEvent
     (memory,) = _ids([body.memory_id])
+    unit = (await catalogue.units_by_id(event.tenant, [memory])).get(memory)
+    if unit is not None:
+        await index_document_again(event.tenant, unit, catalogue=catalogue, vectors=vectors, model=model)
+        return []
     row = (await catalogue.memories(event.tenant, [memory])).get(memory)
     documents = await catalogue.documents_by_id(event.tenant, row.sources) if row is not None else {}
     if row is not None and documents:

@@ -74,6 +74,9 @@ class Shelf:
     async def units(self, tenant: str, document: UUID, generation: int) -> list[Unit]:
         return self.stored.get((document, generation), [])
 
+    async def units_by_id(self, tenant: str, ids: Sequence[UUID]) -> dict[UUID, Unit]:
+        return {unit.id: unit for units in self.stored.values() for unit in units if unit.id in ids}
+
     async def memories(self, tenant: str, ids: Sequence[UUID]) -> dict[UUID, MemoryRow]:
         return {each: self.facts[each] for each in ids if each in self.facts}
 
