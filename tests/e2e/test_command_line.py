@@ -144,7 +144,9 @@ def test_dead_letters(server: ServerProcess, tmp_path: Path) -> None:
     assert as_json(run("dead-letters", "show", letter, *where))["stage"] == "extract"
     assert as_json(run("dead-letters", "replay", letter, "--dry-run", *where))["matched"] == 1
     assert as_json(run("dead-letters", "replay", letter, *where))["replayed"] == 1
-    assert as_json(run("dead-letters", "replay", letter, *where))["replayed"] == 0
+    again = run("ingest", str(tmp_path / "cut.pdf"), "--container", "broken", *where)  # still cut, so it fails again
+    assert as_json(again)["items"][0]["code"] == "corrupt_document"
+    assert as_json(run("dead-letters", "show", letter, *where))["replays"] == 1
 
 
 def test_config_names_origins_hides_secrets_and_refuses_typing_mistakes(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ def text_of(number: int) -> str:
     if number % 20 == 7:
         return "<html><head><title>empty</title></head><body></body></html>"
     body = f"Report {number} of the valley survey. The gauge at station {number} read {number * 37 % 991} units."
+    if number % 5 == 0:
+        body += f" Remember that station {number} is closed on Mondays. I prefer the station at mile {number % 3}."
     return body + (f"\n\nMore on station {number}. " + "The water was clear and cold. " * 40) * (6 if number % 10 == 3 else 1)
 
 

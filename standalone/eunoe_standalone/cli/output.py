@@ -9,11 +9,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import grpc
 import typer
 from eunoe_contracts.errors import EunoeError, GrpcStatus, ModelMismatch, RequestError
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
@@ -29,9 +30,29 @@ class Exit(IntEnum):
 
 
 def as_dict(message: Message) -> dict[str, Any]:
-    """A message as JSON values with the names of the schema, defaults included."""
+    """A message as JSON values with the names of the schema, defaults included; 64-bit integers as numbers, as scripts expect."""
     found: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
-    return found
+    return _with_numbers(cast("Descriptor", message.DESCRIPTOR), found)
+
+
+def _with_numbers(kind: Descriptor, values: dict[str, Any]) -> dict[str, Any]:
+    """The JSON mapping of protobuf writes 64-bit integers as strings; ours are counts and sizes, which fit a number."""
+    return {name: _number(kind.fields_by_name[name], value) for name, value in values.items()}
+
+
+def _number(field: FieldDescriptor, value: Any) -> Any:
+    nested = field.message_type
+    if field.cpp_type in {FieldDescriptor.CPPTYPE_INT64, FieldDescriptor.CPPTYPE_UINT64}:
+        return [int(each) for each in value] if isinstance(value, list) else int(value)
+    if nested is None:
+        return value
+    if nested.full_name == "google.protobuf.Struct":
+        return _whole(value)
+    if nested.file.package.startswith("google.protobuf"):
+        return value
+    if nested.GetOptions().map_entry:
+        return {name: _number(nested.fields_by_name["value"], each) for name, each in value.items()}
+    return [_with_numbers(nested, each) for each in value] if isinstance(value, list) else _with_numbers(nested, value)
 
 
 def struct_values(struct: Struct) -> dict[str, Any]:
