@@ -72,6 +72,23 @@ async def test_a_replayed_document_is_complete_without_the_help_of_the_sweeper(t
         assert await running.letters(document) == []
 
 
+async def test_a_stage_that_ran_when_the_document_failed_runs_again_at_once(tmp_path: Path) -> None:
+    index, failed = BrokenIndex(), asyncio.Event()
+
+    async def graph(call: Call, name: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        if name == "upsert":
+            await failed.wait()
+        return await call(*args, **named)
+
+    async with pipeline(tmp_path, wrap=faulty(vectors=index, graph=graph), **NO_SWEEPER) as running:
+        document = await running.post(COLOUR)
+        await running.ended(document, DocumentStatus.FAILED)
+        failed.set()
+        index.repaired = True
+        assert await running.replay(document) == 1
+        await running.ended(document, within_s=5)
+
+
 async def test_a_replay_at_the_moment_of_the_end_wins(tmp_path: Path) -> None:
     index = BrokenIndex()
     replayed = 0

@@ -84,14 +84,27 @@ async def test_what_cannot_be_read_back_is_not_done(world: Any, lost: str) -> No
     else:
         ((memory, _, _),) = await world.catalogue.memories_of("t1", document, 1)
         await world.vectors.delete_rows("t1", [row_key(memory.id, memory.epoch)])
-    with pytest.raises(ReadBackFailed):
-        await world.finish(accepted.id)
+    again = await world.finish(accepted.id)
+    assert {each.topic for each in again} == {topics.DOCUMENT_EXTRACTED, topics.MEMORIES_PROPOSED}
     assert not (await world.row(accepted.id)).status.is_end
-    await world._embed(await world.row(accepted.id))
-    await world._structure(await world.row(accepted.id))
-    await world._embed_memories(await world.row(accepted.id))
+    for stage in (Stage.EMBED, Stage.STRUCTURE, Stage.EMBED_MEMORIES, Stage.RELATE):
+        await world.stage(accepted.id, stage)
     await world.finish(accepted.id)
     assert (await world.row(accepted.id)).status == "done"
+
+
+async def test_what_is_lost_again_and_again_is_told(world: Any) -> None:
+    accepted = await world.post(TWO)
+    for stage in Stage:
+        await world.stage(accepted.id, stage)
+    for _ in range(2):
+        await world.graph.delete_nodes("t1", [row_key(UUID(accepted.id), 1)])
+        assert await world.finish(accepted.id)
+        for stage in (Stage.EMBED, Stage.STRUCTURE, Stage.EMBED_MEMORIES, Stage.RELATE):
+            await world.stage(accepted.id, stage)
+    await world.graph.delete_nodes("t1", [row_key(UUID(accepted.id), 1)])
+    with pytest.raises(ReadBackFailed):
+        await world.finish(accepted.id)
 
 
 async def test_an_event_of_an_older_generation_does_nothing(world: Any) -> None:

@@ -142,6 +142,11 @@ async def test_a_document_that_never_reads_back_fails_after_the_limit(world: Any
     accepted = await world.post(TWO)
     for stage in Stage:
         await world.stage(accepted.id, stage)
+    for _ in range(2):
+        await world.graph.delete_nodes("t1", [row_key(UUID(accepted.id), 1)])
+        await sweep_later(world)
+        for stage in (Stage.EMBED, Stage.STRUCTURE, Stage.EMBED_MEMORIES, Stage.RELATE):
+            await world.stage(accepted.id, stage)
     await world.graph.delete_nodes("t1", [row_key(UUID(accepted.id), 1)])
     await sweep_later(world)
     assert not (await world.row(accepted.id)).status.is_end

@@ -114,6 +114,12 @@ class LedgerCatalogue(Protocol):
         """Ended stages only (finished or exhausted)."""
         ...
 
+    async def repeat_projections(self, tenant: str, document: UUID, generation: int, *, limit: int, now: datetime) -> bool:
+        """Put the finished stages that write projections back to waiting, since their rows are not there. False, and nothing
+        changed, when the document is not open in that generation or one of them ran `limit` times already.
+        """
+        ...
+
 
 class UnitCatalogue(Protocol):
     """Passages, sections and roots."""

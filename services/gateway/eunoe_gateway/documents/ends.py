@@ -14,7 +14,11 @@ from eunoe_contracts.stages import REQUIRED, DocumentStatus, Stage, StageState, 
 from eunoe_stores.catalogue.rows import DocumentRow, End, StageRow
 
 from eunoe_gateway.documents.erasure import erased_event
+from eunoe_gateway.documents.inputs import next_inputs
 from eunoe_gateway.documents.sinks import Sinks, remove_generations, withdraw
+
+MOST_WRITES = 3
+"""How often the projections are written before a document that is not found in them has failed."""
 
 Ended = Callable[[DocumentStatus], None]
 """Told once per document that reached an end."""
@@ -38,28 +42,33 @@ async def settle(
 ) -> Sequence[Event]:
     """End the document when its ledger allows it, then remove what the new generation replaces. May be called at any time.
 
-    Returns the erasures of older versions of the same `custom_id`. Raises `ReadBackFailed` when a row is not found in a sink;
-    with `give_up` the document fails with that code instead.
+    Returns the erasures of older versions of the same `custom_id`; when a row is not found in a sink, the inputs of the stages
+    that write it again. Raises `ReadBackFailed` when they did that often enough; with `give_up` the document fails with that code.
     """
-    while True:
-        row = await sinks.catalogue.document(tenant, document)
-        if row is None or row.generation != generation:
+    row = await _current(tenant, document, generation, sinks=sinks)
+    while row is not None and not row.status.is_end:
+        if not is_settled(stage_states(row)):
             return []
-        if row.status.is_end:
-            break
-        states = stage_states(row)
-        if not is_settled(states):
-            return []
-        end = _failed_end(row) or await _found_end(row, states, sinks=sinks, with_vectors=with_vectors, give_up=give_up)
+        end = _failed_end(row) or await _read_back(row, sinks=sinks, with_vectors=with_vectors, now=now, give_up=give_up)
+        if end is None:
+            return await _inputs_again(row, sinks=sinks)
         # Only what was looked at may end: a replay may have reopened a stage meanwhile. Then look again.
         if await sinks.catalogue.set_end(tenant, document, generation, end, now=now, revision=row.revision):
             on_end(end.status)
+        row = await _current(tenant, document, generation, sinks=sinks)
+    if row is None:
+        return []
     # From here on also after a crash or a redelivery: each step is idempotent.
     if row.status is DocumentStatus.DONE:
         return await _replace_older(row, sinks=sinks, now=now)
     if row.status.is_end:
         await withdraw(row, sinks=sinks)
     return []
+
+
+async def _current(tenant: str, document: UUID, generation: int, *, sinks: Sinks) -> DocumentRow | None:
+    row = await sinks.catalogue.document(tenant, document)
+    return row if row is not None and row.generation == generation else None
 
 
 def _failed_end(row: DocumentRow) -> End | None:
@@ -70,7 +79,20 @@ def _failed_end(row: DocumentRow) -> End | None:
     return None
 
 
-async def _found_end(row: DocumentRow, states: dict[Stage, StageState], *, sinks: Sinks, with_vectors: bool, give_up: bool) -> End:
+async def _read_back(row: DocumentRow, *, sinks: Sinks, with_vectors: bool, now: datetime, give_up: bool) -> End | None:
+    """The end of a document whose stages have ended well; None when its projections are to be written again."""
+    try:
+        return await _found_end(row, stage_states(row), sinks=sinks, with_vectors=with_vectors)
+    except ReadBackFailed as error:
+        # A store may have lost what it had taken (power, a restored file): write it again before anything else.
+        if await sinks.catalogue.repeat_projections(row.tenant, row.id, row.generation, limit=MOST_WRITES, now=now):
+            return None
+        if not give_up:
+            raise
+        return End(DocumentStatus.FAILED, code=error.code, message=error.message)
+
+
+async def _found_end(row: DocumentRow, states: dict[Stage, StageState], *, sinks: Sinks, with_vectors: bool) -> End:
     tenant, generation = row.tenant, row.generation
     units = await sinks.catalogue.units(tenant, row.id, generation)
     memories = await sinks.catalogue.memories_of(tenant, row.id, generation)
@@ -82,10 +104,7 @@ async def _found_end(row: DocumentRow, states: dict[Stage, StageState], *, sinks
     nodes = [row_key(row.id, generation), *(row_key(each.id, generation) for each in units if each.kind is Kind.PASSAGE)]
     unlinked = len(nodes) - len(await sinks.graph.nodes(tenant, nodes))
     if unindexed or unlinked:
-        failure = ReadBackFailed(f"{len(unindexed)} rows not found in the index, {unlinked} nodes not found in the graph")
-        if give_up:
-            return End(DocumentStatus.FAILED, code=failure.code, message=failure.message)
-        raise failure
+        raise ReadBackFailed(f"{len(unindexed)} rows not found in the index, {unlinked} nodes not found in the graph")
     counts = {
         "passages": sum(each.kind is Kind.PASSAGE for each in units),
         "sections": sum(each.kind is Kind.SECTION for each in units),
@@ -93,6 +112,11 @@ async def _found_end(row: DocumentRow, states: dict[Stage, StageState], *, sinks
         "entities": len({entity.id for _, _, entities in memories for entity in entities}),
     }
     return End(DocumentStatus.DONE, degraded=tuple(degraded_stages(states)), counts=counts)
+
+
+async def _inputs_again(row: DocumentRow, *, sinks: Sinks) -> Sequence[Event]:
+    again = await _current(row.tenant, row.id, row.generation, sinks=sinks)
+    return await next_inputs(again, catalogue=sinks.catalogue, salt=f"read-back-{again.revision}") if again is not None else []
 
 
 async def _replace_older(row: DocumentRow, *, sinks: Sinks, now: datetime) -> Sequence[Event]:

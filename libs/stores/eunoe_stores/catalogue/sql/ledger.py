@@ -134,6 +134,21 @@ class SqlLedger(SqlPart):
 
         return await self._database.write(work)
 
+    async def repeat_projections(self, tenant: str, document: UUID, generation: int, *, limit: int, now: datetime) -> bool:
+        """See `LedgerCatalogue.repeat_projections`."""
+
+        def work(connection: Connection) -> bool:
+            ledgers = ledger_rows.load(connection, [(tenant, document)])
+            ledger = ledgers.get((tenant, document))
+            if ledger is None or ledger.generation != generation or not ledger.repeat_projections(limit=limit, now=now):
+                return False
+            ledger_rows.store(connection, ledgers)
+            return True
+
+        repeated = await self._database.write(work)
+        self._changes.tell(tenant, document)
+        return repeated
+
     async def stage_outcomes(self, tenant: str, document: UUID, generation: int) -> Mapping[Stage, ClaimOutcome]:
         """See `LedgerCatalogue.stage_outcomes`."""
         parameters = {"document": document, "of_tenant": tenant, "of_generation": generation}

@@ -157,18 +157,31 @@ class Ledger:
     def reopen(self, stage: Stage, *, now: datetime) -> None:
         """Back to waiting for a replay; the status of the document is computed anew and may go back.
 
-        The rows of a failed document were taken out of the projections, so the stages that wrote them work again too.
+        The rows of a failed document were taken out of the projections, so the stages that wrote them work again too; so do those
+        that were running at its end, whose claims nobody could give back behind the fence.
         """
         if self.status is DocumentStatus.FAILED:
-            for each in PROJECTING & self.entries.keys():
-                if self.entries[each].state is StageState.FINISHED:
-                    self._end(self.entries[each], StageState.WAITING, now)
+            for each in (*self._projected(), *(entry for entry in self.entries.values() if entry.state is StageState.RUNNING)):
+                self._end(each, StageState.WAITING, now)
         entry = self._entry(stage)
         if entry.state is StageState.EXHAUSTED:
             self._end(entry, StageState.WAITING, now)
             entry.attempts, entry.code, entry.message = 0, "", ""
         self.status = open_status(self.states())
         self.changed_at = now
+
+    def repeat_projections(self, *, limit: int, now: datetime) -> bool:
+        """See `LedgerCatalogue.repeat_projections`."""
+        projected = self._projected()
+        if self.status.is_end or not projected or any(each.attempts >= limit for each in projected):
+            return False
+        for each in projected:
+            self._end(each, StageState.WAITING, now)
+        self.status = open_status(self.states())
+        return True
+
+    def _projected(self) -> list[Entry]:
+        return [self.entries[each] for each in PROJECTING & self.entries.keys() if self.entries[each].state is StageState.FINISHED]
 
     def states(self) -> dict[Stage, StageState]:
         """State of each stage that has a row."""
