@@ -63,7 +63,8 @@ async def rebuild_index(data_dir: Path, *, tell: Tell) -> None:
             done = 0
             for tenant in await stores.catalogue.tenants():
                 async for row in every_document(stores, tenant):
-                    if row.status is DocumentStatus.DONE:
+                    # Of documents in work too: a stage that has finished does not write again.
+                    if row.status not in {DocumentStatus.FAILED, DocumentStatus.CANCELLED}:
                         await index_again(stores, loaded, tenant, str(row.id), row.generation)
                         done += 1
                         if done % TELL_EVERY == 0:
