@@ -29,6 +29,10 @@ class GroupStore(Protocol):
         """Renew the membership and the leases, take free partitions of the fair share."""
         ...
 
+    def recent(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
+        """As `read`, from memory at once; may know less than `read`, never something else."""
+        ...
+
     async def read(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
         """At most `limit` records, partitions in the order given, each from its offset on and without gaps."""
         ...
@@ -75,6 +79,7 @@ class GroupMember:
         self._revoked: Revoked | None = None
         self._next_beat = clock.monotonic()
         self._turn = 0
+        self._caught_up, self._next_look = False, clock.monotonic()
         self._closed = False
 
     @property
@@ -126,6 +131,7 @@ class GroupMember:
             raise
         wanted = {each: offset for each, offset in beat.held.items() if each not in beat.surplus}
         gone = frozenset(self._positions.keys() - wanted.keys())
+        self._caught_up = self._caught_up and wanted.keys() <= self._positions.keys()
         self._positions = {each: self._positions.get(each, offset) for each, offset in wanted.items()}
         if gone and self._revoked is not None:
             await self._revoked(gone)
@@ -139,7 +145,14 @@ class GroupMember:
             return ()
         # Each fetch starts at another partition, so that a full one cannot starve the rest.
         self._turn = (self._turn + 1) % len(wanted)
-        found = await self._store.read(wanted[self._turn :] + wanted[: self._turn], limit)
+        wanted = wanted[self._turn :] + wanted[: self._turn]
+        if self._caught_up and self._clock.monotonic() < self._next_look:
+            # What this process publishes is found in memory; the store is asked now and then for what others publish.
+            found = self._store.recent(wanted, limit)
+        else:
+            self._next_look = self._clock.monotonic() + self._poll_s
+            found = await self._store.read(wanted, limit)
+            self._caught_up = len(found) < limit
         for delivery in found:
             self._positions[delivery.source] = delivery.offset + 1
         return found
@@ -156,6 +169,7 @@ class GroupMember:
     def resume(self, partitions: frozenset[TopicPartition]) -> None:
         """Undo `pause`."""
         self._paused -= partitions
+        self._caught_up = False
         self._bell.set()
 
     def on_revoked(self, callback: Revoked) -> None:

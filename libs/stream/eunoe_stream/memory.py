@@ -134,12 +134,16 @@ class MemoryLog:
         state.leases.update(dict.fromkeys(held, Lease(member, now + self._lease_s)))
         return Beat({each: max(state.offsets.get(each, 0), self._first[each]) for each in held}, step.surplus)
 
-    async def read(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
-        """For `GroupMember`."""
+    def recent(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
+        """For `GroupMember`: all of it is in memory."""
         found: list[Delivery] = []
         for source, offset in wanted:
             found.extend(self._from(source, offset)[: limit - len(found)])
         return found
+
+    async def read(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
+        """For `GroupMember`."""
+        return self.recent(wanted, limit)
 
     async def commit(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
         """For `GroupMember`."""

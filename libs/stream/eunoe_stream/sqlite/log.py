@@ -16,6 +16,7 @@ from eunoe_stream.member import Beat, GroupMember
 from eunoe_stream.sqlite import groups
 from eunoe_stream.sqlite import records as record_rows
 from eunoe_stream.sqlite.database import Database
+from eunoe_stream.sqlite.tail import Tail
 from eunoe_stream.sqlite.topic_table import TopicTable
 
 LEASE_S = 30.0
@@ -46,6 +47,7 @@ class SqliteLog:
         self._poll_s = poll_s
         self._topics = TopicTable(database, partitions)
         self._doorbell = Doorbell()
+        self._tail = Tail()
         self._closed = False
 
     async def publish(self, records: Sequence[Record]) -> None:
@@ -57,7 +59,7 @@ class SqliteLog:
             return
         names = {each.topic for each in batch}
         known = await self._topics.ensure(names)
-        await self._database.write(lambda connection: record_rows.append(connection, known, batch, self._clock.now()))
+        self._tail.add(await self._database.write(lambda connection: record_rows.append(connection, known, batch, self._clock.now())))
         self._doorbell.ring(names)
 
     async def consumer(self, group: str, topics: Sequence[str]) -> Consumer:
@@ -121,6 +123,10 @@ class SqliteLog:
         return await self._database.write(
             lambda connection: groups.beat(connection, group, member, chosen, now=self._now(), lease_s=self._lease_s)
         )
+
+    def recent(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
+        """For `GroupMember`: from memory."""
+        return self._tail.read(wanted, limit)
 
     async def read(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
         """For `GroupMember`."""

@@ -18,27 +18,29 @@ from eunoe_stream.sqlite.topic_table import Topic
 TRIM_STEP = 2_000
 
 
-def append(connection: Connection, topics: Mapping[str, Topic], records: Sequence[Record], now: datetime) -> None:
-    """Append in the order given."""
+def append(connection: Connection, topics: Mapping[str, Topic], records: Sequence[Record], now: datetime) -> list[Delivery]:
+    """Append in the order given; returns them as a reader will get them."""
     stamp = now.timestamp()
     groups: dict[tuple[int, int], list[Record]] = defaultdict(list)
     for record in records:
         topic = topics[record.topic]
         groups[topic.id, partition_of(record.key, topic.partitions)].append(record)
     rows: list[tuple[Any, ...]] = []
+    deliveries: list[Delivery] = []
+    published_at = datetime.fromtimestamp(stamp, UTC)
     for (topic_id, partition), members in groups.items():
         after = connection.exec_driver_sql(
             "INSERT INTO log_partitions (topic_id, partition, first_seq, next_seq) VALUES (?, ?, 0, ?)"
             " ON CONFLICT (topic_id, partition) DO UPDATE SET next_seq = next_seq + excluded.next_seq RETURNING next_seq",
             (topic_id, partition, len(members)),
         ).scalar_one()
-        rows.extend(
-            (topic_id, partition, seq, each.key, each.value, json.dumps(dict(each.headers)), stamp)
-            for seq, each in enumerate(members, start=int(after) - len(members))
-        )
+        for seq, each in enumerate(members, start=int(after) - len(members)):
+            rows.append((topic_id, partition, seq, each.key, each.value, json.dumps(dict(each.headers)), stamp))
+            deliveries.append(Delivery(each, partition, seq, published_at))
     connection.exec_driver_sql(
         "INSERT INTO log_records (topic_id, partition, seq, key, value, headers, published_at) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
     )
+    return deliveries
 
 
 def read(connection: Connection, topics: Mapping[str, Topic], wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> list[Delivery]:
