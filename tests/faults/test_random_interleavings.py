@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +127,7 @@ async def check(running: Pipeline) -> None:
         if row.status is DocumentStatus.FAILED:
             assert any(each.document_id == str(row.id) for each in letters), f"{row.id} failed with {row.error_code} and no dead letter"
     await check_rows(running, rows)
+    await check_nodes(running, rows)
     await check_search(running, rows)
 
 
@@ -144,6 +147,23 @@ async def check_rows(running: Pipeline, rows: list[DocumentRow]) -> None:
     assert not missing, f"rows missing: {[memory.text for memory in wanted if row_key(memory.id, memory.epoch) in missing]}"
     if not degraded:
         assert await stores.vectors.count(DEFAULT_TENANT) == len(expected), "the index holds rows of nothing"
+
+
+async def check_nodes(running: Pipeline, rows: list[DocumentRow]) -> None:
+    """The graph holds exactly the memories that done documents hold, and no entity or session that nothing leads to."""
+    stores, done = running.stores, {row.id for row in rows if row.status is DocumentStatus.DONE}
+    memories, _ = await stores.catalogue.list_memories(DEFAULT_TENANT, container="", document=None, kinds=frozenset(), page=Page(1000))
+    expected = {row_key(memory.id, memory.epoch).bytes for memory in memories if done & set(memory.sources)}
+    with closing(sqlite3.connect(stores.path / "eunoe.db")) as database:
+        found = {key for (key,) in database.execute("SELECT key FROM graph_nodes WHERE kind = 'memory'")}
+        alone = database.execute(
+            "SELECT count(*) FROM graph_nodes AS n WHERE document IS NULL AND NOT EXISTS"
+            " (SELECT 1 FROM graph_edges AS e WHERE e.source = n.key OR e.target = n.key)"
+        ).fetchone()[0]
+    assert found <= expected, f"{len(found - expected)} memories of nothing are in the graph"
+    if not any(row.degraded for row in rows):
+        assert found == expected, f"{len(expected - found)} memories are not in the graph"
+    assert not alone, f"{alone} nodes that nothing leads to"
 
 
 async def check_search(running: Pipeline, rows: list[DocumentRow]) -> None:
