@@ -250,3 +250,16 @@ def test_a_forked_child_does_not_keep_the_lock(tmp_path: Path):
         assert other.owner() == os.getpid()
     os.close(wait)
     os.waitpid(child, 0)
+
+
+async def test_only_durable_commits_wait_for_the_disk(tmp_path: Path) -> None:
+    def level(connection: Connection) -> int:
+        return int(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())
+
+    full, normal = 2, 1  # https://sqlite.org/pragma.html#pragma_synchronous
+    strict = SqliteDatabase(tmp_path / "strict.db", synchronous="FULL")
+    assert [await strict.write(level), await strict.write(level, durable=False), await strict.write(level)] == [full, normal, full]
+    await strict.close()
+    relaxed = SqliteDatabase(tmp_path / "relaxed.db", synchronous="NORMAL")
+    assert [await relaxed.write(level), await relaxed.write(level, durable=False)] == [normal, normal]
+    await relaxed.close()

@@ -37,16 +37,16 @@ class SqliteDatabase:
         self._reads: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._closed = False
         try:
-            self._writer = Writer(self._writer_engine, f"{path.name}-writer")
+            self._writer = Writer(self._writer_engine, f"{path.name}-writer", synchronous)
         except Exception as error:
             raise mapped(error) from error
         self._readers = [Reader(self._reader_engine, self._reads, f"{path.name}-reader-{number}") for number in range(readers)]
         for thread in (self._writer, *self._readers):
             thread.start()
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """See `Database.write`."""
-        return await self._submit(self._writer.queue, work)
+    async def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """See `Database.write`. In a `NORMAL` database nothing is durable before the file is synced."""
+        return await self._submit(self._writer.queue, work, durable=durable)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """See `Database.read`. It sees every write that had returned before this call."""
@@ -66,10 +66,12 @@ class SqliteDatabase:
         for thread in (*self._readers, self._writer):
             thread.join()
 
-    def _submit(self, works: queue.SimpleQueue[Waiting | None], work: Callable[[Connection], T]) -> asyncio.Future[T]:
+    def _submit(
+        self, works: queue.SimpleQueue[Waiting | None], work: Callable[[Connection], T], *, durable: bool = False
+    ) -> asyncio.Future[T]:
         if self._closed:
             raise StoreUnavailable("the database is closed")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        works.put(Waiting(work, future, loop))
+        works.put(Waiting(work, future, loop, durable))
         return future

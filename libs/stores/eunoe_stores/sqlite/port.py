@@ -17,8 +17,11 @@ T = TypeVar("T")
 class Database(Protocol):
     """A SQL database. The functions given run in a thread, in a transaction, and must not keep the connection."""
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a write transaction; returns when it is committed durably.
+    async def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """Run `work` in a write transaction; returns when it is committed.
+
+        A durable commit survives a loss of power, and so does every commit before it. One that is not survives a killed process;
+        after a loss of power the newest of them may be missing, as if they had not happened yet: for work that is done again then.
 
         Works that wait together share one commit (group commit); one that raises is rolled back alone. Raises what `work`
         raises, `StorageFull` when the disk is full, `StoreUnavailable` otherwise. `work` may run twice, so it must not have

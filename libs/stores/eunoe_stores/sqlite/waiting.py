@@ -18,6 +18,7 @@ class Waiting:
     work: Callable[[Connection], Any]
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
+    durable: bool = False
     result: Any = None
     error: BaseException | None = None
 

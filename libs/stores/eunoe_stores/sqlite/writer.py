@@ -10,7 +10,7 @@ from threading import Thread
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from eunoe_stores.sqlite.connections import raw
+from eunoe_stores.sqlite.connections import Synchronous, raw
 from eunoe_stores.sqlite.errors import mapped
 from eunoe_stores.sqlite.waiting import Waiting, deliver, wanted
 
@@ -23,11 +23,12 @@ IDLE_S = 0.5
 class Writer(Thread):
     """Drains its queue until it reads None, then closes its connection."""
 
-    def __init__(self, engine: Engine, name: str) -> None:
+    def __init__(self, engine: Engine, name: str, synchronous: Synchronous) -> None:
         super().__init__(name=name, daemon=True)
         self.queue: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._connection = engine.connect()
         self._dirty = False
+        self._synchronous, self._strictest = synchronous, synchronous
 
     def run(self) -> None:
         """Body of the thread."""
@@ -60,6 +61,7 @@ class Writer(Thread):
     def _commit_together(self, batch: list[Waiting]) -> None:
         self._dirty = True
         try:
+            self._sync_as_asked(batch)
             self._connection.begin()
             for waiting in batch:
                 if not _run_in_savepoint(self._connection, waiting):
@@ -78,8 +80,16 @@ class Writer(Thread):
             if waiting.error is None:
                 self._commit_alone(waiting)
 
+    def _sync_as_asked(self, batch: list[Waiting]) -> None:
+        """Wait for the disk only where a caller asked for it; the commits before are then on the disk too."""
+        wanted_now: Synchronous = self._strictest if any(each.durable for each in batch) else "NORMAL"
+        if wanted_now != self._synchronous:
+            raw(self._connection).execute(f"PRAGMA synchronous = {wanted_now}")
+            self._synchronous = wanted_now
+
     def _commit_alone(self, waiting: Waiting) -> None:
         try:
+            self._sync_as_asked([waiting])
             self._connection.begin()
             waiting.run(self._connection)
             self._connection.commit()

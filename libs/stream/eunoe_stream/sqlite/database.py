@@ -13,8 +13,10 @@ T = TypeVar("T")
 class Database(Protocol):
     """A SQL database. The functions given run in a thread, in a transaction, and must not keep the connection."""
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a write transaction; returns when it is committed durably. `work` may run twice."""
+    async def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """Run `work` in a write transaction; returns when it is committed; a commit that is not durable may be missing after a loss of
+        power, with all after it. `work` may run twice.
+        """
         ...
 
     async def read(self, work: Callable[[Connection], T]) -> T:

@@ -26,7 +26,8 @@ POLL_S = 0.25
 class SqliteLog:
     """A durable log in tables `log_*` of the database, which the caller closes.
 
-    A publish is one write work, so it shares the database's group commit. Readers of this process are woken at once;
+    A publish is one write work, so it shares the database's group commit. It survives a killed process; after a loss of power the newest
+    records and offsets may be missing. Then what was accepted durably has no event or no progress, which the sweeper sees and repeats. Readers of this process are woken at once;
     those of another process see a record within `poll_s`. Leases last `lease_s` and are renewed by `fetch`.
     """
 
@@ -59,7 +60,9 @@ class SqliteLog:
             return
         names = {each.topic for each in batch}
         known = await self._topics.ensure(names)
-        self._tail.add(await self._database.write(lambda connection: record_rows.append(connection, known, batch, self._clock.now())))
+        self._tail.add(
+            await self._database.write(lambda connection: record_rows.append(connection, known, batch, self._clock.now()), durable=False)
+        )
         self._doorbell.ring(names)
 
     async def consumer(self, group: str, topics: Sequence[str]) -> Consumer:
@@ -78,7 +81,7 @@ class SqliteLog:
         )
         chosen = [known[name] for name in names]
         await self._database.write(
-            lambda connection: groups.join(connection, group, member.name, chosen, now=self._now(), lease_s=self._lease_s)
+            lambda connection: groups.join(connection, group, member.name, chosen, now=self._now(), lease_s=self._lease_s), durable=False
         )
         self._doorbell.add(member)
         self._doorbell.regroup(group)
@@ -121,7 +124,7 @@ class SqliteLog:
         known = await self._topics.ensure(topics)
         chosen = {name: known[name] for name in topics}
         return await self._database.write(
-            lambda connection: groups.beat(connection, group, member, chosen, now=self._now(), lease_s=self._lease_s)
+            lambda connection: groups.beat(connection, group, member, chosen, now=self._now(), lease_s=self._lease_s), durable=False
         )
 
     def recent(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
@@ -136,16 +139,16 @@ class SqliteLog:
     async def commit(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
         """For `GroupMember`."""
         known = await self._topics.ensure({each.topic for each in offsets})
-        await self._database.write(lambda connection: groups.commit(connection, group, member, known, offsets))
+        await self._database.write(lambda connection: groups.commit(connection, group, member, known, offsets), durable=False)
 
     async def release(self, group: str, member: str, partitions: frozenset[TopicPartition]) -> None:
         """For `GroupMember`."""
         known = await self._topics.ensure({each.topic for each in partitions})
-        await self._database.write(lambda connection: groups.release(connection, group, member, known, partitions))
+        await self._database.write(lambda connection: groups.release(connection, group, member, known, partitions), durable=False)
 
     async def leave(self, group: str, member: str) -> None:
         """For `GroupMember`."""
-        await self._database.write(lambda connection: groups.leave(connection, group, member))
+        await self._database.write(lambda connection: groups.leave(connection, group, member), durable=False)
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

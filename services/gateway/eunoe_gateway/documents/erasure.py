@@ -35,6 +35,8 @@ async def complete(erasure: Erasure, *, sinks: Sinks, now: datetime) -> bool:
     await sinks.catalogue.drop_through(erasure.tenant, erasure.document, through_generation=erasure.generation)
     if left:
         return False
+    # The proof must not outlive a loss of power that the removals did not.
+    await sinks.vectors.flush()
     await sinks.catalogue.prove_erasure(erasure.tenant, erasure.document, erasure.generation, now=now)
     return True
 

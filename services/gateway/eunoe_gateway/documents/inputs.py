@@ -1,4 +1,4 @@
-"""The event that a stage works from, made again from the catalogue: for replay and for the sweeper."""
+"""The events that a stage, or the finisher, works from, made again from the catalogue: for replay and for the sweeper."""
 
 from __future__ import annotations
 
@@ -57,6 +57,13 @@ def accepted_event(row: DocumentRow, *, salt: str = "") -> Event:
     """The first event of a generation."""
     body = events_pb2.DocumentAccepted(tenant=row.tenant, document_id=str(row.id), generation=row.generation)
     return document_event(topics.DOCUMENT_ACCEPTED, body, salt=salt)
+
+
+def finished_event(row: DocumentRow, *, salt: str) -> Event:
+    """Wakes the finisher as the last stage that ended does."""
+    stage = next((stage for stage in reversed(Stage) if stage in row.stages), Stage.EXTRACT)
+    body = events_pb2.StageFinished(tenant=row.tenant, document_id=str(row.id), generation=row.generation, stage=stage)
+    return document_event(topics.STAGE_FINISHED, body, salt=salt)
 
 
 async def input_event(stage: Stage, row: DocumentRow, *, catalogue: Catalogue, salt: str) -> Event:

@@ -23,7 +23,7 @@ from eunoe_telemetry.metrics import Metrics
 from eunoe_gateway.config import GatewaySettings
 from eunoe_gateway.documents import erasure
 from eunoe_gateway.documents.ends import Ended, settle, stage_states
-from eunoe_gateway.documents.inputs import accepted_event, input_event, input_key, next_stages
+from eunoe_gateway.documents.inputs import accepted_event, finished_event, input_event, input_key, next_stages
 from eunoe_gateway.documents.orphans import Orphans
 from eunoe_gateway.documents.sinks import Sinks
 from eunoe_gateway.ports import StageInput
@@ -131,6 +131,8 @@ class Sweeper:
         key = topics.document_key(row.tenant, str(row.id))
         if await self.log.has_pending(self.finish.topic, self.finish.group, key):
             return
+        # First the finisher's record: once the end is set nobody looks here again, and what comes after it must not be lost.
+        await self.log.publish([encode(finished_event(row, salt=f"sweep-{row.revision}"))])
         age = (self.clock.now() - row.updated_at).total_seconds()
         try:
             events = await settle(

@@ -48,7 +48,7 @@ class SqlDocumentChanges(SqlDocuments):
     async def mark_published(self, tenant: str, document: UUID, generation: int) -> None:
         """See `DocumentCatalogue.mark_published`."""
         parameters = {"document": document, "of_tenant": tenant, "of_generation": generation}
-        await self._database.write(lambda connection: connection.execute(PUBLISHED, parameters).close())
+        await self._database.write(lambda connection: connection.execute(PUBLISHED, parameters).close(), durable=False)
         self._changes.tell(tenant, document)
 
     async def set_end(self, tenant: str, document: UUID, generation: int, end: End, *, now: datetime, revision: int | None = None) -> bool:
@@ -72,7 +72,7 @@ class SqlDocumentChanges(SqlDocuments):
             change(connection, row["sequence"], values)
             return True
 
-        changed = await self._database.write(work)
+        changed = await self._database.write(work, durable=False)
         self._changes.tell(tenant, document)
         return changed
 
@@ -87,7 +87,7 @@ class SqlDocumentChanges(SqlDocuments):
             if fresh:
                 change(connection, row["sequence"], {"warnings": [*row["warnings"], *fresh]})
 
-        await self._database.write(work)
+        await self._database.write(work, durable=False)
         self._changes.tell(tenant, document)
 
     async def watch(self, tenant: str, document: UUID, *, since: int) -> AsyncIterator[DocumentRow]:

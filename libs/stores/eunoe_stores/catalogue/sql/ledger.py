@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -67,7 +68,7 @@ class SqlLedger(SqlPart):
 
     def __init__(self, database: Database, *, watch_interval_s: float = 0.5) -> None:
         super().__init__(database, watch_interval_s=watch_interval_s)
-        self._steps: Together[Step] = Together(database.write, _take_steps)
+        self._steps: Together[Step] = Together(partial(database.write, durable=False), _take_steps)
         self._fences: Together[Fence] = Together(database.read, _check_fences)
 
     async def claim(self, tenant: str, key: StageKeyLike, *, owner: str, lease_s: float, now: datetime) -> ClaimOutcome:

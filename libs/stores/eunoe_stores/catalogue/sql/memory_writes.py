@@ -53,7 +53,7 @@ class SqlMemoryWrites(SqlPart):
             found = memory_rows.read(connection, tenant, (memory.id for memory in given))
             return [found[memory.id] for memory in given]
 
-        return await self._database.write(work)
+        return await self._database.write(work, durable=False)
 
     async def bury_memories(self, tenant: str, document: UUID, *, through_generation: int) -> Sequence[OrphanedMemory]:
         """See `MemoryCatalogue.bury_memories`."""

@@ -75,7 +75,7 @@ class SqlUnits(SqlPart):
             change(connection, row["sequence"], {"title": title, "title_key": title_key(title), "updated_at": now})
             return True
 
-        written = await self._database.write(work)
+        written = await self._database.write(work, durable=False)
         self._changes.tell(tenant, document)
         return written
 

@@ -150,4 +150,4 @@ class SqliteGraphStore:
     async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         if not self._prepared:
             await self.prepare()
-        return await self._database.write(lambda connection: work(raw(connection)))
+        return await self._database.write(lambda connection: work(raw(connection)), durable=False)
