@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from eunoe_contracts.content import STRUCTURE_KINDS
-from eunoe_contracts.errors import ModelMismatch
-from eunoe_contracts.stages import DocumentStatus
+from eunoe_contracts.errors import ModelMismatch, StoreUnavailable
+from eunoe_contracts.stages import DocumentStatus, Stage
 from eunoe_contracts.tenancy import DEFAULT_TENANT
 from eunoe_standalone.testing_pipeline import Call, Pipeline, faulty, pipeline, until
 
@@ -137,3 +138,38 @@ async def test_a_writer_killed_behind_the_fence_leaves_nothing(tmp_path: Path) -
             return await rows_and_nodes(running) == (0, 0)
 
         await until(nothing, within_s=5, what=lambda: "rows of a cancelled document stay")
+
+
+async def test_a_cancelled_document_leaves_nothing_although_the_call_broke_off(tmp_path: Path) -> None:
+    armed = True
+
+    async def index(call: Call, name: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        nonlocal armed
+        if name == "delete_document" and armed:
+            armed = False
+            raise StoreUnavailable
+        return await call(*args, **named)
+
+    async def no_end(call: Call, name: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        if name == "set_end":
+            raise StoreUnavailable
+        return await call(*args, **named)
+
+    soon = {"sweep_interval_s": 0.05, "sweep_after_s": 0.2, "sweep_again_s": 0.1}
+    async with pipeline(tmp_path, wrap=faulty(vectors=index, catalogue=no_end), drain_s=0.0, **soon) as running:
+        document = await running.post(COLOUR)
+
+        async def all_written() -> bool:
+            row = await running.row(document)
+            return row is not None and len(row.stages) == len(Stage) and all(each.state == "finished" for each in row.stages.values())
+
+        await until(all_written)
+        with pytest.raises(StoreUnavailable):
+            await running.cancel(document)
+        assert await running.hits("lake cold vermilion") == []
+
+        async def nothing() -> bool:
+            return await rows_and_nodes(running) == (0, 0)
+
+        await until(nothing, within_s=4, what=lambda: "rows of a cancelled document stay")
+        assert not await running.stores.catalogue.open_documents(not_updated_since=running.parts.clock.now(), limit=9)

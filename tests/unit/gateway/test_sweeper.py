@@ -144,7 +144,7 @@ async def test_a_document_that_never_reads_back_fails_after_the_limit(world: Any
         await world.stage(accepted.id, stage)
     for _ in range(2):
         await world.graph.delete_nodes("t1", [row_key(UUID(accepted.id), 1)])
-        await sweep_later(world)
+        await world.finish(accepted.id)
         for stage in (Stage.EMBED, Stage.STRUCTURE, Stage.EMBED_MEMORIES, Stage.RELATE):
             await world.stage(accepted.id, stage)
     await world.graph.delete_nodes("t1", [row_key(UUID(accepted.id), 1)])

@@ -232,7 +232,11 @@ class ErasureCatalogue(Protocol):
         ...
 
     async def cancel(self, tenant: str, document: UUID, *, now: datetime) -> DocumentRow | None:
-        """End an open document as cancelled; None when it is not open."""
+        """End an open document as cancelled; None when it is not open. `open_documents` names it until `close_cancelled`."""
+        ...
+
+    async def close_cancelled(self, tenant: str, document: UUID, generation: int) -> None:
+        """The cancelled generation was taken out of the projections. May be called twice."""
         ...
 
     async def pending_erasures(self, *, requested_before: datetime, limit: int) -> Sequence[Erasure]:

@@ -71,6 +71,7 @@ class Erasing:
             if row.status is not DocumentStatus.CANCELLED:
                 raise Conflict(f"The document has ended as {row.status}; only an open one can be cancelled.")
         await withdraw(row, sinks=self._sinks)
+        await self._sinks.catalogue.close_cancelled(tenant, row.id, row.generation)
         return protobuf.document(row)
 
     async def delete_container(

@@ -15,7 +15,7 @@ from eunoe_contracts import topics
 from eunoe_contracts.clock import Clock
 from eunoe_contracts.errors import EunoeError, ReadBackFailed
 from eunoe_contracts.events import encode
-from eunoe_contracts.stages import Stage, is_settled
+from eunoe_contracts.stages import DocumentStatus, Stage, is_settled
 from eunoe_stores.catalogue.rows import DocumentRow, OpenDocument
 from eunoe_stream.log import Log
 from eunoe_telemetry.metrics import Metrics
@@ -25,7 +25,7 @@ from eunoe_gateway.documents import erasure
 from eunoe_gateway.documents.ends import Ended, settle, stage_states
 from eunoe_gateway.documents.inputs import accepted_event, finished_event, input_event, input_key, next_stages
 from eunoe_gateway.documents.orphans import Orphans
-from eunoe_gateway.documents.sinks import Sinks
+from eunoe_gateway.documents.sinks import Sinks, withdraw
 from eunoe_gateway.ports import StageInput
 
 logger = logging.getLogger(__name__)
@@ -100,9 +100,14 @@ class Sweeper:
 
     async def _look_at(self, found: OpenDocument) -> None:
         row = await self.sinks.catalogue.document(found.tenant, found.document)
-        if row is None or row.generation != found.generation or row.status.is_end:
+        if row is None or row.generation != found.generation:
             return
-        if not row.published:
+        if row.status is DocumentStatus.CANCELLED:
+            await withdraw(row, sinks=self.sinks)
+            await self.sinks.catalogue.close_cancelled(row.tenant, row.id, row.generation)
+        elif row.status.is_end:
+            return
+        elif not row.published:
             await self._publish_first(row)
         elif is_settled(stage_states(row)):
             await self._settle(row)
@@ -129,11 +134,11 @@ class Sweeper:
 
     async def _settle(self, row: DocumentRow) -> None:
         key = topics.document_key(row.tenant, str(row.id))
-        if await self.log.has_pending(self.finish.topic, self.finish.group, key):
+        give_up = (self.clock.now() - row.updated_at).total_seconds() > self.settings.read_back_limit_s
+        if not give_up and await self.log.has_pending(self.finish.topic, self.finish.group, key):
             return
         # First the finisher's record: once the end is set nobody looks here again, and what comes after it must not be lost.
         await self.log.publish([encode(finished_event(row, salt=f"sweep-{row.revision}"))])
-        age = (self.clock.now() - row.updated_at).total_seconds()
         try:
             events = await settle(
                 row.tenant,
@@ -143,7 +148,7 @@ class Sweeper:
                 now=self.clock.now(),
                 with_vectors=self.with_vectors,
                 on_end=self.on_end,
-                give_up=age > self.settings.read_back_limit_s,
+                give_up=give_up,
             )
         except ReadBackFailed as error:
             logger.warning("sweeper: document %s: %s", row.id, error.message)

@@ -130,7 +130,7 @@ def _change(names: tuple[str, ...]) -> Update:
 
 
 def _may_end(row: RowMapping, end: End) -> bool:
-    if row["is_open"]:
+    if not DocumentStatus(row["status"]).is_end:
         return True
     # A replayed optional stage makes a done document better; it never makes one worse.
     both_done = row["status"] == DocumentStatus.DONE and end.status is DocumentStatus.DONE

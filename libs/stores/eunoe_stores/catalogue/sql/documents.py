@@ -17,7 +17,10 @@ from eunoe_stores.catalogue.sql.queue_room import COUNT_OPEN
 from eunoe_stores.catalogue.tables import documents, stages
 
 NOT_ERASED = documents.c.status != DocumentStatus.ERASED.value
-READABLE = (documents.c.is_open == true()) | (documents.c.status == DocumentStatus.DONE.value)
+IN_WORK = (documents.c.is_open == true()) & (documents.c.status != DocumentStatus.CANCELLED.value)
+"""A cancelled document stays open for the sweeper until its rows are withdrawn."""
+
+READABLE = IN_WORK | (documents.c.status == DocumentStatus.DONE.value)
 
 ONE = document_rows.SELECT.where(documents.c.id == bindparam("document"), documents.c.tenant == bindparam("of_tenant"), NOT_ERASED)
 LEDGER = document_rows.SELECT_STAGES.where(

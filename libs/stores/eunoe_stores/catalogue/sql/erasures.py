@@ -15,7 +15,7 @@ from eunoe_stores.catalogue.sql.document_changes import change, row_for_change
 from eunoe_stores.catalogue.sql.documents import read_document
 from eunoe_stores.catalogue.sql.memory_rows import bury_held_by
 from eunoe_stores.catalogue.sql.part import SqlPart
-from eunoe_stores.catalogue.tables import dead_letters, erasures, memory_sources, stages
+from eunoe_stores.catalogue.tables import dead_letters, documents, erasures, memory_sources, stages
 
 BLANK: dict[str, Any] = {
     **dict.fromkeys(("name", "name_key", "title", "title_key", "custom_id", "sha256", "blob", "fingerprint", "session"), ""),
@@ -44,6 +44,16 @@ BLANK_SOURCES = (
     update(memory_sources)
     .where(memory_sources.c.document == _of_document, memory_sources.c.tenant == _of_tenant)
     .values(span="", entities=[])
+)
+CLOSE_CANCELLED = (
+    update(documents)
+    .where(
+        documents.c.id == _of_document,
+        documents.c.tenant == _of_tenant,
+        documents.c.generation == bindparam("of_generation"),
+        documents.c.status == DocumentStatus.CANCELLED.value,
+    )
+    .values(is_open=False)
 )
 DROP_STAGES = delete(stages).where(
     stages.c.document == _of_document, stages.c.tenant == _of_tenant, stages.c.generation <= bindparam("through")
@@ -96,14 +106,19 @@ class SqlErasures(SqlPart):
 
         def work(connection: Connection) -> DocumentRow | None:
             row = row_for_change(connection, tenant, document)
-            if row is None or not row["is_open"]:
+            if row is None or DocumentStatus(row["status"]).is_end:
                 return None
-            change(connection, row["sequence"], {"status": DocumentStatus.CANCELLED.value, "is_open": False, "updated_at": now})
+            change(connection, row["sequence"], {"status": DocumentStatus.CANCELLED.value, "updated_at": now})
             return read_document(connection, tenant=tenant, document=document)
 
         cancelled = await self._database.write(work)
         self._changes.tell(tenant, document)
         return cancelled
+
+    async def close_cancelled(self, tenant: str, document: UUID, generation: int) -> None:
+        """See `ErasureCatalogue.close_cancelled`."""
+        parameters = {"of_tenant": tenant, "of_document": document, "of_generation": generation}
+        await self._database.write(lambda connection: connection.execute(CLOSE_CANCELLED, parameters).close())
 
     async def pending_erasures(self, *, requested_before: datetime, limit: int) -> Sequence[Erasure]:
         """See `ErasureCatalogue.pending_erasures`; the oldest first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Lock
 
 from eunoe_contracts.errors import QueueFull
+from eunoe_contracts.stages import DocumentStatus
 from sqlalchemy import Connection, func, select, true
 
 from eunoe_stores.catalogue.tables import documents
@@ -13,7 +14,7 @@ RETRY_AFTER_S = 5.0
 LONGEST_LOAN = 1_000
 """Other processes open documents too; after this many accepts the table is counted again."""
 
-COUNT_OPEN = select(func.count()).where(documents.c.is_open == true())
+COUNT_OPEN = select(func.count()).where(documents.c.is_open == true(), documents.c.status != DocumentStatus.CANCELLED.value)
 
 
 class QueueRoom:
