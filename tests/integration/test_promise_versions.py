@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from eunoe_contracts import topics
+from eunoe_contracts.errors import StoreUnavailable
+from eunoe_contracts.stages import Stage
 from eunoe_standalone.testing_pipeline import Call, Pipeline, faulty, pipeline, until
 
 NO_SWEEPER = {"sweep_after_s": 3600.0}
@@ -82,3 +85,37 @@ async def test_two_versions_that_end_in_the_wrong_order_leave_the_last(tmp_path:
             return await running.row(first) is None and await alone(running, "gauge reads") == {str(second)}
 
         await until(settled, what=lambda: "the older version is still there")
+
+
+async def test_the_older_version_goes_also_when_the_sweeper_fails_between_the_end_and_its_removal(tmp_path: Path) -> None:
+    lost, failures, armed = len(Stage), 0, False
+
+    async def log(call: Call, name: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        nonlocal lost
+        if name == "publish" and lost < len(Stage):
+            # As if the finisher had given all records of the stages up: only the sweeper is left to end the document.
+            kept = [each for each in args[0] if each.topic != topics.STAGE_FINISHED]
+            lost += len(args[0]) - len(kept)
+            args = (kept,)
+        return await call(*args, **named)
+
+    async def catalogue(call: Call, name: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        nonlocal failures
+        if name == "older_versions" and lost == len(Stage) and armed and not failures:
+            failures += 1
+            raise StoreUnavailable
+        return await call(*args, **named)
+
+    wrap = faulty(log=log, catalogue=catalogue)
+    async with pipeline(tmp_path, wrap=wrap, sweep_interval_s=0.05, sweep_after_s=0.1, sweep_again_s=0.1) as running:
+        first = await running.post("The gauge reads seven.", custom_id="gauge")
+        await running.ended(first)
+        lost, armed = 0, True
+        second = await running.post("The gauge reads eight.", custom_id="gauge")
+        await running.ended(second)
+
+        async def settled() -> bool:
+            return await running.row(first) is None and await alone(running, "gauge reads") == {str(second)}
+
+        await until(settled, within_s=4, what=lambda: "two versions")
+        assert failures == 1
