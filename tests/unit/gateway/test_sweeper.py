@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
+from eunoe.v1 import events_pb2
 from eunoe_contracts import topics
 from eunoe_contracts.errors import StoreUnavailable
+from eunoe_contracts.events import Event, encode
 from eunoe_contracts.identity import passage_id, row_key
 from eunoe_contracts.stages import Stage
 from eunoe_stores.blobs.port import BlobKey
@@ -219,3 +221,18 @@ async def test_the_first_pass_is_at_start_and_then_at_intervals(world: Any, monk
     await eventually(lambda: len(world.events(topics.DOCUMENT_ACCEPTED)) == 2, meanwhile=lambda: world.clock.advance(5))
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_busy_container_does_not_keep_a_document_waiting_for_ever(world: Any) -> None:
+    accepted = await world.post(TWO, container="busy")
+    for stage in (Stage.EXTRACT, Stage.EMBED, Stage.STRUCTURE, Stage.PROPOSE):
+        await world.stage(accepted.id, stage)
+    await consume(world, topics.MEMORIES_PROPOSED)
+    # Its own event is lost; the container never has nothing pending, as another document's event stands there.
+    other = Event(uuid4(), topics.MEMORIES_PROPOSED, topics.container_key("t1", "busy"), "t1", events_pb2.MemoriesProposed(tenant="t1"))
+    await world.log.publish([encode(other)])
+    before = len(world.events(topics.MEMORIES_PROPOSED))
+    for _ in range(12):
+        await sweep_later(world)
+    again = world.events(topics.MEMORIES_PROPOSED)[before:]
+    assert [str(each.document) for each in again] == [accepted.id], "once, and not again while it is pending itself"

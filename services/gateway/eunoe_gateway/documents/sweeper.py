@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -27,6 +27,9 @@ from eunoe_gateway.documents.inputs import accepted_event, finished_event, input
 from eunoe_gateway.documents.orphans import Orphans
 from eunoe_gateway.documents.sinks import Sinks, withdraw
 from eunoe_gateway.ports import StageInput
+
+LONG = 4
+"""Times `sweep_after_s`: how long a document waits for the other events of its container."""
 
 logger = logging.getLogger(__name__)
 
@@ -125,12 +128,27 @@ class Sweeper:
             source = self.inputs.get(stage)
             if source is None or source.topic in done:
                 continue
-            if await self.log.has_pending(source.topic, source.group, input_key(source.topic, row)):
+            key = await self._free_key(source, row)
+            if key is None:
                 continue
-            salt = f"sweep-{row.revision}"
-            await self.log.publish([encode(await input_event(stage, row, catalogue=self.sinks.catalogue, salt=salt))])
+            event = await input_event(stage, row, catalogue=self.sinks.catalogue, salt=f"sweep-{row.revision}")
+            await self.log.publish([encode(replace(event, key=key))])
             done.add(source.topic)
             self._republished(source.topic)
+
+    async def _free_key(self, source: StageInput, row: DocumentRow) -> str | None:
+        """The key to publish under; None while the document's own event may still be on the log.
+
+        Events of memories share their container's key, and a busy container has always one pending. So a document that stood still
+        for long gets an event under its own key, of which one is pending at most; what comes of it does not depend on the order.
+        """
+        usual, own = input_key(source.topic, row), topics.document_key(row.tenant, str(row.id))
+        if not await self.log.has_pending(source.topic, source.group, usual):
+            return usual
+        stood_still_s = (self.clock.now() - row.updated_at).total_seconds()
+        if usual == own or stood_still_s < LONG * self.settings.sweep_after_s:
+            return None
+        return None if await self.log.has_pending(source.topic, source.group, own) else own
 
     async def _settle(self, row: DocumentRow) -> None:
         key = topics.document_key(row.tenant, str(row.id))
