@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
 from eunoe.v1 import admin_pb2_grpc, container_pb2_grpc, ingest_pb2_grpc, memory_pb2_grpc, search_pb2_grpc
+from eunoe_contracts.errors import DataDirectoryLocked
+from eunoe_stores.sqlite.lock import DataDirectoryLock
 
 from eunoe_standalone import rendezvous
+from eunoe_standalone.rendezvous import RunningServer
 
 CALL_TIMEOUT_S = 60.0
+START_WAIT_S = 10.0
+LOOK_EVERY_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +51,36 @@ def _connection(channel: grpc.Channel, secret: str, *, is_embedded: bool) -> Con
     )
 
 
+def _found(data_dir: Path) -> RunningServer | None:
+    """The running server. One that has the directory and does not serve it yet is starting, and gets a moment."""
+    end = time.monotonic() + START_WAIT_S
+    while True:
+        running = rendezvous.find(data_dir)
+        if running is not None or DataDirectoryLock(data_dir).owner() is None or time.monotonic() > end:
+            return running
+        time.sleep(LOOK_EVERY_S)
+
+
 @contextmanager
 def connect(data_dir: Path) -> Iterator[Connection]:
     """Connect; raises `DataDirectoryLocked` when another process holds the directory without serving it."""
-    running = rendezvous.find(data_dir)
-    if running is not None:
-        with grpc.insecure_channel(running.grpc) as channel:
-            yield _connection(channel, running.secret, is_embedded=False)
-        return
+    with ExitStack() as stack:
+        running = _found(data_dir)
+        if running is None:
+            try:
+                address, secret = stack.enter_context(_own_server(data_dir))
+            except DataDirectoryLocked:  # a server was quicker
+                running = _found(data_dir)
+                if running is None:
+                    raise
+        if running is not None:
+            address, secret = running.grpc, running.secret
+        channel = stack.enter_context(grpc.insecure_channel(address))
+        yield _connection(channel, secret, is_embedded=running is None)
+
+
+def _own_server(data_dir: Path) -> AbstractContextManager[tuple[str, str]]:
     # Imported late: a command against a running server must not load the pipeline.
     from eunoe_standalone.background_server import background_server
 
-    with background_server(data_dir) as (address, secret), grpc.insecure_channel(address) as channel:
-        yield _connection(channel, secret, is_embedded=True)
+    return background_server(data_dir)

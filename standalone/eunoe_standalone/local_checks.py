@@ -14,7 +14,7 @@ from eunoe_models.config import ModelSettings
 from eunoe_safety.sandbox.isolation import sandbox_report
 
 from eunoe_standalone.settings import ServerSettings
-from eunoe_standalone.settings_catalogue import effective, refuse_unknown
+from eunoe_standalone.settings_catalogue import effective, load, refuse_unknown
 
 MIB = 1024 * 1024
 
@@ -59,7 +59,11 @@ def _full_text_search() -> Check:
 
 def _disk(data_dir: Path) -> Check:
     place = next(each for each in (data_dir, *data_dir.parents) if each.exists())
-    free, limit = shutil.disk_usage(place).free, ServerSettings().queue_low_disk_bytes
+    free = shutil.disk_usage(place).free
+    try:
+        limit = load(ServerSettings).queue_low_disk_bytes
+    except EunoeError as error:
+        return Check("disk", ok=False, reason=error.message)
     reason = f"{free // MIB} MiB free; new work is refused below {limit // MIB} MiB"
     return Check("disk", ok=free >= limit, reason=reason)
 

@@ -10,6 +10,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from eunoe_stores.sqlite.lock import DataDirectoryLock
+
 FILE_NAME = "server.json"
 
 
@@ -40,19 +42,12 @@ def withdraw(data_dir: Path) -> None:
 
 
 def find(data_dir: Path) -> RunningServer | None:
-    """The running server, or None: no file, an unreadable one, or its process is gone (killed servers leave the file)."""
+    """The running server, or None: no file, an unreadable one, or another process or none has the directory.
+
+    A killed server leaves the file, and its process id may be given to any other program: the lock tells.
+    """
     try:
         found = RunningServer(**json.loads((data_dir / FILE_NAME).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
-    return found if _is_alive(found.pid) else None
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    return found if DataDirectoryLock(data_dir).owner() == found.pid else None

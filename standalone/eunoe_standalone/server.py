@@ -37,7 +37,7 @@ async def run_server(settings: ServerSettings) -> None:
     """Serve until SIGINT or SIGTERM. Raises `ConfigurationError`, `DataDirectoryLocked`, `ModelMismatch` at start."""
     configure_logging(settings.log_level, settings.log_format)
     parts = load_parts()
-    http, grpc = Address.parse(settings.http, setting="--http"), Address.parse(settings.grpc, setting="--grpc")
+    http, grpc = Address.parse(settings.http, setting="EUNOE_SERVER__HTTP"), Address.parse(settings.grpc, setting="EUNOE_SERVER__GRPC")
     stop = stop_on_signals()
     data_dir = settings.data_dir.expanduser().absolute()
     secret = secrets.token_urlsafe(32)

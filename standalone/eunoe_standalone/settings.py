@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 
 def default_data_dir() -> Path:
     """`$XDG_DATA_HOME/eunoe`, by default `~/.local/share/eunoe` (XDG Base Directory Specification)."""
     root = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(root) / "eunoe"
+
+
+def as_list(value: Any) -> Any:
+    """`a, b` as well as `["a", "b"]`: people write the one, orchestrators the other."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return json.loads(value)
+    return [each.strip() for each in value.split(",") if each.strip()]
+
+
+Names: TypeAlias = Annotated[tuple[str, ...], NoDecode, BeforeValidator(as_list)]
 
 
 class ServerSettings(BaseSettings):
@@ -25,10 +38,8 @@ class ServerSettings(BaseSettings):
     http: str = Field(default="127.0.0.1:8080", description="HOST:PORT of the HTTP door; port 0 picks a free one.")
     grpc: str = Field(default="127.0.0.1:50051", description="HOST:PORT of the gRPC door; port 0 picks a free one.")
     drain_s: float = Field(default=10.0, ge=0, description="Seconds that work in flight gets to finish on stop.")
-    hosts: tuple[str, ...] = Field(
-        default=(), description="Names that `Host` may have beside loopback and the listening address (JSON list)."
-    )
-    origins: tuple[str, ...] = Field(default=(), description="Origins of web pages that may call the HTTP door (JSON list).")
+    hosts: Names = Field(default=(), description="Names that `Host` may have beside loopback and the listening address, with commas.")
+    origins: Names = Field(default=(), description="Origins of web pages that may call the HTTP door, with commas.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Lowest level that is logged.")
     log_format: Literal["auto", "console", "json"] = Field(default="auto", description="Log lines for people or as JSON.")
     queue_low_disk_bytes: int = Field(

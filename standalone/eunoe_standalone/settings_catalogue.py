@@ -14,7 +14,7 @@ from dotenv import dotenv_values
 from eunoe_contracts.errors import ConfigurationError
 from pydantic import AliasChoices, SecretBytes, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings
+from pydantic_settings import BaseSettings, SettingsError
 
 MODULES = (
     "eunoe_standalone.settings",
@@ -84,7 +84,12 @@ def _variables(prefix: str, name: str, info: FieldInfo) -> list[str]:
 def _default(info: FieldInfo) -> str:
     if info.default_factory is not None or isinstance(info.default, SecretStr | SecretBytes):
         return ""
-    return "" if info.default is None else str(info.default)
+    return "" if info.default is None else _written(info.default)
+
+
+def _written(value: Any) -> str:
+    """A value as one writes it into `.env`."""
+    return ",".join(str(each) for each in value) if isinstance(value, tuple) else str(value)
 
 
 def refuse_unknown(environment: Mapping[str, str] | None = None, dotenv: Path = Path(".env")) -> None:
@@ -112,7 +117,7 @@ def effective(dotenv: Path = Path(".env")) -> list[Effective]:
         names = {each.variable, *each.aliases}
         origin = "environment" if names & from_environment else ".env" if names & from_file else "default"
         value = getattr(loaded[each.owner], each.field)
-        shown = ("(set)" if value and value.get_secret_value() else "(empty)") if each.is_secret else str(value)
+        shown = ("(set)" if value and value.get_secret_value() else "(empty)") if each.is_secret else _written(value)
         found.append(Effective(each.variable, shown, origin))
     return found
 
@@ -126,3 +131,5 @@ def load(owner: type[Loaded]) -> Loaded:
         name = str(first["loc"][0]) if first["loc"] else ""
         variable = name if OURS.match(name) else f"{owner.model_config.get('env_prefix', '')}{name}".upper()
         raise ConfigurationError(f"{variable}: {first['msg']}") from None
+    except SettingsError as error:  # a list or an object that is not JSON; the message names the field
+        raise ConfigurationError(f"{owner.model_config.get('env_prefix', '')}*: {error}") from None

@@ -32,8 +32,8 @@ def doctor(
 
     from eunoe_standalone.local_checks import local_checks
 
-    target = resolved(data_dir)
     with reported_errors():
+        target = resolved(data_dir)
         checks = list(local_checks(target))
         running = rendezvous.find(target)
         if running is not None:

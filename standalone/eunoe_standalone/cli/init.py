@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -21,11 +22,12 @@ def init(
     from eunoe_standalone.cli.models import pull_default
     from eunoe_standalone.local_checks import local_checks
 
-    target = resolved(data_dir)
     with reported_errors():
+        target = resolved(data_dir)
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
         dotenv = Path(".env")
-        if dotenv.exists() and not force:
+        keeps = dotenv.exists() and not force
+        if keeps:
             say(".env exists and stays as it is (--force replaces it)")
         else:
             dotenv.write_text(f"# Settings of eunoe; `eunoe config` lists them all.\nEUNOE_SERVER__DATA_DIR={target}\n", encoding="utf-8")
@@ -35,4 +37,4 @@ def init(
             pull_default()
     for check in local_checks(target):
         typer.echo(f"{'ok     ' if check.ok else 'missing'} {check.name}: {check.reason}")
-    typer.echo("Start with: eunoe serve")
+    typer.echo("Start with: eunoe serve" + (f" --data-dir {shlex.quote(str(target))}" if keeps and data_dir is not None else ""))

@@ -17,5 +17,6 @@ ContainerName = Annotated[str, typer.Option("--container", "-c", help="Container
 def resolved(data_dir: Path | None) -> Path:
     """The data directory to use: the option, else the setting."""
     from eunoe_standalone.settings import ServerSettings
+    from eunoe_standalone.settings_catalogue import load
 
-    return (data_dir or ServerSettings().data_dir).expanduser().absolute()
+    return (data_dir or load(ServerSettings).data_dir).expanduser().absolute()

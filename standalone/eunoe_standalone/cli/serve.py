@@ -18,15 +18,19 @@ def serve(
     """Run the whole product in one process until it is told to stop (SIGINT or SIGTERM)."""
     import asyncio
 
-    from pydantic import ValidationError
+    from eunoe_contracts.errors import ConfigurationError
 
     with reported_errors():
+        from eunoe_standalone.listening import Address
         from eunoe_standalone.server import run_server
         from eunoe_standalone.settings import ServerSettings
+        from eunoe_standalone.settings_catalogue import load
 
         given = {name: value for name, value in (("data_dir", data_dir), ("http", http), ("grpc", grpc)) if value is not None}
         try:
-            settings = ServerSettings().model_copy(update=given)
-        except ValidationError as error:
-            fail(str(error), Exit.USAGE)
-        asyncio.run(run_server(settings))
+            for name in ("http", "grpc"):
+                if name in given:
+                    Address.parse(str(given[name]), setting=f"--{name}")
+        except ConfigurationError as error:
+            fail(error.message, Exit.USAGE)
+        asyncio.run(run_server(load(ServerSettings).model_copy(update=given)))
