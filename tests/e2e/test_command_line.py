@@ -75,7 +75,9 @@ def test_a_failed_item_is_named_and_the_exit_code_says_so(server: ServerProcess,
     done = run("ingest", str(tmp_path), "--container", "mixed", "--data-dir", str(server.data_dir))
     assert done.returncode == 1
     assert "picture.png" in done.stderr
+    assert "[unsupported_format]" in done.stderr
     assert "empty.txt" in done.stderr
+    assert "[empty_file]" in done.stderr
     assert "1 done" in done.stdout
 
 
@@ -83,6 +85,43 @@ def test_standard_input(server: ServerProcess) -> None:
     where = ("--container", "pipe", "--data-dir", str(server.data_dir), "--json")
     done = run("ingest", "-", "--name", "fog.txt", *where, stdin=b"Fog came in at four.")
     assert [each["status"] for each in as_json(done)["items"]] == ["done"]
+    empty = run("ingest", "-", "--name", "fog.txt", *where[:-1])
+    assert (empty.returncode, "refused: fog.txt:" in empty.stderr) == (1, True)
+
+
+def test_files_of_one_name_in_two_folders_are_both_kept(server: ServerProcess, tmp_path: Path) -> None:
+    for name, text in (("a", "The alpha boat is red."), ("b", "The beta boat is blue.")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "notes.md").write_text(text, encoding="utf-8")
+    where = ("--container", "twins", "--data-dir", str(server.data_dir))
+    assert run("ingest", str(tmp_path / "a"), str(tmp_path / "b"), *where).returncode == 0
+    listed = as_json(run("status", *where, "--json"))
+    assert sorted(each["custom_id"] for each in listed["documents"]) == ["a/notes.md", "b/notes.md"]
+    shown = run("status", *where).stdout
+    assert all(each["id"] in shown for each in listed["documents"])
+    assert "[b/notes.md]" in run("search", "beta", *where).stdout
+
+
+def test_forget_names_what_it_could_not_erase(server: ServerProcess, folder: Path) -> None:
+    where = ("--data-dir", str(server.data_dir))
+    items = as_json(run("ingest", str(folder), "--container", "lost", *where, "--json"))["items"]
+    done = run("forget", items[0]["id"], "00000000-0000-0000-0000-000000000000", items[1]["id"], *where)
+    assert (done.returncode, done.stdout) == (1, "erased 2 documents\n")
+    assert "00000000-0000-0000-0000-000000000000: There is no document" in done.stderr
+    unanswered = run("forget", "--container", "cli", *where)
+    assert (unanswered.returncode, "--yes" in unanswered.stderr) == (2, True)
+
+
+def test_a_command_waits_for_a_server_that_is_starting(folder: Path, tmp_path: Path) -> None:
+    where = ("--data-dir", str(tmp_path / "data"))
+    words = [EUNOE, "serve", *where, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            done = run("ingest", str(folder), *where)  # at once: sometimes it is quicker itself, and the server is refused
+            assert done.returncode == 0, done.stderr
+        finally:
+            server.terminate()
+            server.wait(60)
 
 
 def test_usage_errors(server: ServerProcess, tmp_path: Path) -> None:
@@ -92,6 +131,8 @@ def test_usage_errors(server: ServerProcess, tmp_path: Path) -> None:
     assert run("search", "", *where).returncode == 2
     assert run("no-such-command").returncode == 2
     assert run("forget", *where).returncode == 2
+    assert run("serve", "--http", "nowhere").returncode == 2
+    assert run("models", "pull", "no-such-model").returncode == 2
 
 
 def test_without_a_server_the_command_runs_the_pipeline_itself(folder: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import typer
 from eunoe.v1 import admin_pb2
 
 from eunoe_standalone.cli.options import AsJson, DataDir, resolved
-from eunoe_standalone.cli.output import Exit, as_dict, fail, print_json, reported_errors, table
+from eunoe_standalone.cli.output import Exit, as_dict, fail, print_json, reported_errors
 from eunoe_standalone.client import CALL_TIMEOUT_S, connect
 
 app = typer.Typer(help="What could not be processed, why, and another try.", no_args_is_help=True)
@@ -35,11 +35,11 @@ def list_letters(
     if as_json:
         print_json(as_dict(answer))
         return
-    rows = [
-        [each.id, each.document_name or each.document_id, each.stage, each.code, each.message, str(each.attempts)]
-        for each in answer.dead_letters
-    ]
-    table(f"{answer.total} dead letters", ["id", "document", "stage", "code", "message", "attempts"], rows)
+    for each in answer.dead_letters:
+        tries = f"{each.attempts} attempt{'' if each.attempts == 1 else 's'}"
+        typer.echo(f"{each.id}  {each.code}  {each.container}: {each.document_name or each.document_id}  ({each.stage}, {tries})")
+        typer.echo(f"    {each.message}")
+    typer.echo(f"{len(answer.dead_letters)} of {answer.total} dead letters")
 
 
 @app.command()

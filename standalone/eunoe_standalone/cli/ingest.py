@@ -20,9 +20,11 @@ from eunoe_standalone.cli.sources import STDIN, SourceFile, find_sources, is_url
 from eunoe_standalone.cli.upload import Item, follow, upload_all
 from eunoe_standalone.client import CALL_TIMEOUT_S, Connection, connect
 
+SETTLED = frozenset({"done", "unchanged"})
+
 
 def ingest(
-    paths: Annotated[list[str], typer.Argument(help="Files, folders, globs, URLs, or - for standard input.")],
+    paths: Annotated[list[str], typer.Argument(help="Files, folders, globs, or - for standard input.")],
     container: ContainerName = "default",
     tag: Annotated[list[str] | None, typer.Option("--tag", help="Tag every document; may be repeated.")] = None,
     name: Annotated[str, typer.Option("--name", help="Name of what comes from standard input.")] = "stdin.txt",
@@ -43,11 +45,14 @@ def ingest(
             sources.append(from_stdin(Path(scratch), name))
         if not sources and not urls:
             fail("nothing to ingest: the folders hold no files", Exit.USAGE)
-        with progress_for(len(sources), quiet=as_json) as shown:
-            items = upload_all(server, sources, container, tag or [], shown.accepted)
-            items += [request_url(server, url, container, tag or []) for url in urls]
-            if wait:
-                items = follow(server, items, shown.ended)
+        try:
+            with progress_for(len(sources), quiet=as_json) as shown:
+                items = upload_all(server, sources, container, tag or [], shown.accepted)
+                items += [request_url(server, url, container, tag or []) for url in urls]
+                if wait:
+                    items = follow(server, items, shown.ended)
+        except KeyboardInterrupt:
+            fail("stopped; what was accepted is not lost. Run the same command again to send the rest", Exit.STOPPED)
         removed = prune_vanished(server, container, sources, yes=yes, as_json=as_json) if prune else []
     report(items, removed, as_json=as_json)
     if any(item.failed for item in items):
@@ -60,7 +65,7 @@ def from_stdin(scratch: Path, name: str) -> SourceFile:
     with path.open("wb") as file:
         while chunk := sys.stdin.buffer.read(1 << 16):
             file.write(chunk)
-    return SourceFile(path, "", name)
+    return SourceFile(path, "", name, name)
 
 
 def request_url(server: Connection, url: str, container: str, tags: Sequence[str]) -> Item:
@@ -80,6 +85,8 @@ def report(items: Sequence[Item], removed: Sequence[str], *, as_json: bool) -> N
             say(f"{item.status}: {item.path}: {item.message} [{item.code}]")
         for warning in item.warnings:
             say(f"warning: {item.path}: {warning}")
+        if item.id and not item.failed and item.status not in SETTLED:
+            say(f"{item.status}: {item.path}: follow it with `eunoe status {item.id}`")
         if item.degraded:
             say(f"partly: {item.path}: without {', '.join(item.degraded)}")
     counts: dict[str, int] = {}

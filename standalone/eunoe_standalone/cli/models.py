@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eunoe_standalone.cli.options import AsJson
-from eunoe_standalone.cli.output import print_json, reported_errors, say, table
+from eunoe_standalone.cli.output import Exit, fail, print_json, reported_errors, say, table
+from eunoe_standalone.settings_catalogue import load
 
 if TYPE_CHECKING:  # the models' libraries load slowly, and most commands need none of them
     from eunoe_models.artifacts.progress import Progress
@@ -19,7 +20,7 @@ app = typer.Typer(help="Pinned model artifacts and their cache.", no_args_is_hel
 
 DEFAULT = "minilm"
 ModelName = Annotated[str, typer.Argument(help="Name of the model.")]
-MIB = 1024 * 1024
+MB = 1_000_000
 
 
 def progress_lines() -> Callable[[Progress], None]:
@@ -32,7 +33,7 @@ def progress_lines() -> Callable[[Progress], None]:
         if line in told or progress.step == "ready":
             return
         told.add(line)
-        size = f" {progress.done // MIB} of {progress.total // MIB} MiB" if progress.total else ""
+        size = f" {progress.done // MB} of {progress.total // MB} MB" if progress.total else ""
         say(f"{progress.model}: {progress.step}{size}")
 
     return tell
@@ -45,7 +46,7 @@ def list_models(*, as_json: AsJson = False) -> None:
     from eunoe_models.config import ModelSettings
 
     with reported_errors():
-        states = known_models(ModelSettings())
+        states = known_models(load(ModelSettings))
     rows = [
         {
             "name": each.artifact.name,
@@ -61,7 +62,7 @@ def list_models(*, as_json: AsJson = False) -> None:
         print_json(rows)
         return
     shown = [[str(row["name"]), str(row["distribution"]), str(row["licence"]), "yes" if row["ready"] else "no"] for row in rows]
-    table("", ["name", "from", "licence", "ready"], shown)
+    table(["name", "from", "licence", "ready"], shown)
 
 
 @app.command()
@@ -73,8 +74,9 @@ def pull(
     from eunoe_models.artifacts import pull as pull_model
     from eunoe_models.config import ModelSettings
 
+    require_known(name)
     with reported_errors():
-        folder = pull_model(name, settings=ModelSettings(), source=source, progress=progress_lines())
+        folder = pull_model(name, settings=load(ModelSettings), source=source, progress=progress_lines())
     if sys.stderr.isatty():
         say(f"{name} is ready in {folder}")
 
@@ -85,9 +87,21 @@ def build(name: ModelName = DEFAULT) -> None:
     from eunoe_models.artifacts import build as build_model
     from eunoe_models.config import ModelSettings
 
+    require_known(name)
     with reported_errors():
-        folder = build_model(name, settings=ModelSettings(), force=True, progress=progress_lines())
+        folder = build_model(name, settings=load(ModelSettings), force=True, progress=progress_lines())
     say(f"{name} is ready in {folder}")
+
+
+def require_known(name: str) -> None:
+    """End with a usage error for a name that no model has."""
+    from eunoe_models.artifacts import list_models as known_models
+    from eunoe_models.config import ModelSettings
+
+    with reported_errors():
+        known = [each.artifact.name for each in known_models(load(ModelSettings))]
+    if name not in known:
+        fail(f"there is no model named {name}; known: {', '.join(known)}", Exit.USAGE)
 
 
 def pull_default() -> None:
@@ -96,7 +110,7 @@ def pull_default() -> None:
     from eunoe_models.artifacts import pull as pull_model
     from eunoe_models.config import ModelSettings
 
-    settings = ModelSettings()
+    settings = load(ModelSettings)
     if settings.profile == "none":
         return
     try:

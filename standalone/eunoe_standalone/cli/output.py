@@ -1,12 +1,12 @@
 """What commands print: people read stderr and tables, scripts read `--json` on stdout. Exit codes: 0 ok, 1 some item failed,
-2 usage, 3 server or dependency unavailable.
+2 usage, 3 server or dependency unavailable, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any, NoReturn, cast
@@ -18,6 +18,10 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+
+PIPE_WIDTH = 200
 
 
 class Exit(IntEnum):
@@ -27,6 +31,7 @@ class Exit(IntEnum):
     SOME_FAILED = 1
     USAGE = 2
     UNAVAILABLE = 3
+    STOPPED = 130
 
 
 def as_dict(message: Message) -> dict[str, Any]:
@@ -106,6 +111,16 @@ def rpc_failure(error: grpc.RpcError) -> tuple[str, Exit]:
     return details, code
 
 
+def stable_code(error: grpc.RpcError) -> str:
+    """Our code of a failed call (docs/reference/errors.md); the name of the gRPC status when the failure is not ours."""
+    status = rpc_status.from_call(error)
+    for detail in status.details if status is not None else ():
+        info = error_details_pb2.ErrorInfo()
+        if detail.Unpack(info) and info.reason:
+            return str(info.reason)
+    return str(error.code().name.lower())
+
+
 @contextmanager
 def reported_errors() -> Iterator[None]:
     """Turn our errors and failed calls into a message and an exit code; everything else is a defect and keeps its traceback."""
@@ -120,19 +135,28 @@ def reported_errors() -> Iterator[None]:
         fail(error.message, Exit.USAGE)
     except EunoeError as error:
         fail(error.message, Exit.UNAVAILABLE)
+    except KeyboardInterrupt:
+        fail("stopped", Exit.STOPPED)
     except BrokenPipeError:
         sys.stderr.close()
         raise typer.Exit(Exit.OK) from None
 
 
-def table(
-    title: str, columns: list[str], rows: Iterator[list[str]] | list[list[str]], *, echo: Callable[[Any], None] | None = None
-) -> None:
-    """A table for people on stdout."""
-    from rich.console import Console
-    from rich.table import Table
+def confirmed(question: str) -> bool:
+    """Ask on stderr; no answer, as in a script, is a no."""
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        say("")
+        return False
 
-    shown = Table(*columns, title=title or None, title_justify="left")
+
+def table(columns: list[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table for people on stdout. Nothing is cut off: ids and names are there to be copied."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    shown = Table(*[Column(name, overflow="fold", no_wrap=at == 0) for at, name in enumerate(columns)])
     for row in rows:
         shown.add_row(*row)
-    (echo or Console().print)(shown)
+    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(shown)

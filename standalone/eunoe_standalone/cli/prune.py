@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import typer
 from eunoe.v1 import ingest_pb2, types_pb2
 
-from eunoe_standalone.cli.output import say
+from eunoe_standalone.cli.output import confirmed, say
 from eunoe_standalone.cli.sources import SourceFile
 from eunoe_standalone.client import CALL_TIMEOUT_S, Connection
 
@@ -39,7 +38,7 @@ def prune_vanished(server: Connection, container: str, sources: Sequence[SourceF
         say(f"{len(gone)} documents of container '{container}' have no file any more:")
         for each in gone:
             say(f"  {each.custom_id}")
-    if not yes and (as_json or not typer.confirm("Erase them?", err=True)):
+    if not yes and (as_json or not confirmed("Erase them?")):
         return []
     for each in gone:
         server.ingest.DeleteDocument(ingest_pb2.DeleteDocumentRequest(id=each.id), timeout=CALL_TIMEOUT_S, metadata=server.metadata)

@@ -37,7 +37,9 @@ def search(
 def citation(hit: search_pb2.SearchHit) -> str:
     """`name, page 3, Heading > Subheading`."""
     source = hit.source
-    parts = [source.name or source.custom_id or hit.document_id]
+    # A folder has many files of one name, so the path below it tells more.
+    is_path = source.custom_id.endswith(f"/{source.name}")
+    parts = [(source.custom_id if is_path else source.name) or source.custom_id or hit.document_id]
     if source.HasField("page"):
         parts.append(f"page {source.page}")
     if source.heading_path:
@@ -53,6 +55,7 @@ def print_hits(answer: search_pb2.SearchResponse, *, explain: bool = False) -> N
         typer.echo(f"{rank}. {hit.score:.2f}  [{citation(hit)}]")
         typer.echo("   " + excerpt(hit.content, answer.query))
         if explain:
+            typer.echo(f"     document {hit.document_id}, container {hit.container}")
             for arm, scored in sorted(hit.arms.items()):
                 typer.echo(f"     {arm:14} rank {scored.rank or '-':>4}  score {scored.score:8.3f}  adds {scored.contribution:6.3f}")
     if not answer.results:

@@ -51,7 +51,7 @@ def list_tokens(*, data_dir: DataDir = None, as_json: AsJson = False) -> None:
         state = "revoked" if each.HasField("revoked_at") else "active"
         expires = each.expires_at.ToDatetime().isoformat(timespec="minutes") if each.HasField("expires_at") else "never"
         rows.append([each.id, each.name, each.tenant, ", ".join(each.scopes), expires, state])
-    table("", ["id", "name", "tenant", "scopes", "expires", "state"], rows)
+    table(["id", "name", "tenant", "scopes", "expires", "state"], rows)
 
 
 @app.command()

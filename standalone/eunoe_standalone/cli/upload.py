@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import grpc
 from eunoe.v1 import ingest_pb2, types_pb2
+from eunoe_contracts.errors import QueueFull, ResourceExhausted
 
-from eunoe_standalone.cli.output import rpc_failure
+from eunoe_standalone.cli.output import rpc_failure, stable_code
 from eunoe_standalone.cli.sources import SourceFile
 from eunoe_standalone.client import CALL_TIMEOUT_S, Connection
 
@@ -20,6 +21,7 @@ PARALLEL = 4
 UPLOAD_TIMEOUT_S = 3600.0
 FIRST_DELAY_S, LONGEST_DELAY_S = 0.05, 1.0
 WATCHED_AT_ONCE = 32
+BUSY = frozenset({QueueFull.code, ResourceExhausted.code})
 ENDS = frozenset({"done", "failed", "erased", "cancelled"})
 
 
@@ -41,33 +43,41 @@ class Item:
         return self.status in {"failed", "refused", "erased", "cancelled"}
 
 
-def requests(source: SourceFile, container: str, tags: Sequence[str]) -> Iterator[ingest_pb2.UploadRequest]:
-    """The messages of one upload: metadata, then chunks."""
+def requests(source: SourceFile, container: str, tags: Sequence[str], unreadable: list[OSError]) -> Iterator[ingest_pb2.UploadRequest]:
+    """The messages of one upload: metadata, then chunks. gRPC hides what an iterator raises, so it is put into `unreadable` too."""
     info = ingest_pb2.ContentInfo(container=container, name=source.name, custom_id=source.custom_id, tags=tags)
-    with source.path.open("rb") as file:
-        size = source.path.stat().st_size
-        yield ingest_pb2.UploadRequest(start=ingest_pb2.UploadStart(info=info, declared_size=size))
-        while chunk := file.read(CHUNK):
-            yield ingest_pb2.UploadRequest(chunk=chunk)
+    try:
+        with source.path.open("rb") as file:
+            size = source.path.stat().st_size
+            yield ingest_pb2.UploadRequest(start=ingest_pb2.UploadStart(info=info, declared_size=size))
+            while chunk := file.read(CHUNK):
+                yield ingest_pb2.UploadRequest(chunk=chunk)
+    except OSError as error:
+        unreadable.append(error)
+        raise
 
 
 def upload(server: Connection, source: SourceFile, container: str, tags: Sequence[str]) -> Item:
     """Upload one file; waits and repeats while the server says that its queue is full."""
-    path, delay = str(source.path), FIRST_DELAY_S
+    path, delay = source.label, FIRST_DELAY_S
     while True:
+        unreadable: list[OSError] = []
         try:
-            answer = server.ingest.Upload(requests(source, container, tags), timeout=UPLOAD_TIMEOUT_S, metadata=server.metadata)
+            messages = requests(source, container, tags, unreadable)
+            answer = server.ingest.Upload(messages, timeout=UPLOAD_TIMEOUT_S, metadata=server.metadata)
         except grpc.RpcError as error:
-            if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED and "disk" not in (error.details() or ""):
+            if unreadable:
+                reason = f"cannot read the file: {unreadable[0].strerror}"
+                return Item(path, status="refused", code="unreadable", message=reason)
+            code = stable_code(error)
+            if code in BUSY:
                 delay = min(delay * 2, LONGEST_DELAY_S)
                 threading.Event().wait(delay)
                 continue
             if error.code() is grpc.StatusCode.UNAVAILABLE:
                 raise
             message, _ = rpc_failure(error)
-            return Item(path, status="refused", code=error.code().name.lower(), message=message)
-        except OSError as error:
-            return Item(path, status="refused", code="unreadable", message=f"cannot read the file: {error.strerror}")
+            return Item(path, status="refused", code=code, message=message)
         accepted = answer.acceptance
         unchanged = accepted.deduplicated and accepted.status == "done"
         return Item(path, accepted.id, "unchanged" if unchanged else accepted.status, warnings=tuple(accepted.warnings))
