@@ -93,6 +93,15 @@ async def test_what_cannot_be_read_back_is_not_done(world: Any, lost: str) -> No
     assert (await world.row(accepted.id)).status == "done"
 
 
+async def test_nothing_to_look_for_is_not_found(world: Any) -> None:
+    accepted = await world.post(TWO)
+    for stage in Stage:
+        await world.stage(accepted.id, stage)
+    await world.catalogue.delete_units("t1", UUID(accepted.id), through_generation=1)
+    await world.finish(accepted.id)
+    assert not (await world.row(accepted.id)).status.is_end
+
+
 async def test_what_is_lost_again_and_again_is_told(world: Any) -> None:
     accepted = await world.post(TWO)
     for stage in Stage:

@@ -100,9 +100,12 @@ async def _found_end(row: DocumentRow, states: dict[Stage, StageState], *, sinks
     if states.get(Stage.EMBED_MEMORIES) is StageState.FINISHED:
         keys.extend(row_key(memory.id, memory.epoch) for memory, _, _ in memories)
     await sinks.vectors.flush()
-    unindexed = await sinks.vectors.missing(tenant, keys, with_vectors=with_vectors) if keys else ()
+    unindexed = await sinks.vectors.missing(tenant, keys, with_vectors=with_vectors)
     nodes = [row_key(row.id, generation), *(row_key(each.id, generation) for each in units if each.kind is Kind.PASSAGE)]
     unlinked = len(nodes) - len(await sinks.graph.nodes(tenant, nodes))
+    if not any(each.kind is Kind.PASSAGE and each.indexed for each in units):
+        # Nothing to look for is nothing that can be found: a document without text fails in extraction already.
+        raise ReadBackFailed("the document has no passages to be found by")
     if unindexed or unlinked:
         raise ReadBackFailed(f"{len(unindexed)} rows not found in the index, {unlinked} nodes not found in the graph")
     counts = {
