@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -25,6 +26,7 @@ from eunoe_extractor.quality import is_readable
 from eunoe_extractor.segments.layout import lay_out
 from eunoe_extractor.segments.limits import Limits
 from eunoe_extractor.segments.outline import Origin, units
+from eunoe_extractor.segments.stop import StoppableCounter
 from eunoe_extractor.title import date_of, speaker_of, title_of
 from eunoe_extractor.turn import text_before, turn_of
 
@@ -125,7 +127,12 @@ async def _stored(
     clock: Clock,
 ) -> Sequence[Unit]:
     # Cutting a long document takes seconds of pure computation, which the event loop cannot give. Empty when fenced.
-    made = await asyncio.to_thread(_units, origin, parsed, tokens, limits)
+    # When the deadline ends the wait, the thread must end too: several of them would starve everything else.
+    stop = threading.Event()
+    try:
+        made = await asyncio.to_thread(_units, origin, parsed, StoppableCounter(tokens, stop), limits)
+    finally:
+        stop.set()
     is_stored = await catalogue.put_units(row.tenant, row.id, row.generation, made, title=origin.title, now=clock.now())
     return made if is_stored else ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -177,6 +178,43 @@ async def test_no_text_is_empty_extraction():
     row = await bench.add(b"x")
     with pytest.raises(EmptyExtraction):
         await bench.extract(accepted(row))
+    assert not bench.rows.stored
+
+
+@dataclass
+class Waiting:
+    """A counter whose first call waits, so that a test can cancel in the middle of the segmenter's thread."""
+
+    window: int = 100
+    calls: int = 0
+    begun: threading.Event = field(default_factory=threading.Event)
+    go_on: threading.Event = field(default_factory=threading.Event)
+
+    def count(self, text: str) -> int:
+        self.calls += 1
+        self.begun.set()
+        self.go_on.wait(10)
+        return len(text)
+
+    def cut(self, text: str, tokens: int) -> int:
+        return min(len(text), tokens)
+
+    def cut_tail(self, text: str, tokens: int) -> int:
+        return max(0, len(text) - tokens)
+
+
+async def test_the_segmenter_ends_soon_after_its_deadline():
+    bench, counter = Bench(), Waiting()
+    row = await bench.add(b"First.\n\nSecond.\n\nThird.")
+    ports = {"catalogue": bench.rows, "blobs": bench.blobs, "parser": bench.parser, "tokens": counter}
+    task = asyncio.create_task(extract(accepted(row), **ports, limits=Limits(), clock=bench.clock))
+    assert await asyncio.to_thread(counter.begun.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    counter.go_on.set()
+    await asyncio.get_running_loop().shutdown_default_executor()  # waits for the thread
+    assert counter.calls == 1
     assert not bench.rows.stored
 
 

@@ -69,6 +69,13 @@ def test_a_run_without_white_space_is_counted_by_its_characters(tokeniser: WordP
     assert counter.cut_tail(blob, 10) == len(blob) - 10
 
 
+@given(text=st.text(alphabet="ab. \u5b57\u0301\x1c\x00f\n", max_size=400))
+def test_the_fast_count_is_the_number_of_spans(tokeniser: WordPiece, text: str) -> None:
+    counter = tokeniser.counter()
+    for each in (text, text.replace(" ", "").replace("\n", "")):
+        assert counter.count(each) == len(counter._spans(each))
+
+
 def test_a_missing_tokeniser_names_the_command(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing, match="eunoe models pull"):
         WordPiece(tmp_path / "tokenizer.json", max_length=8)

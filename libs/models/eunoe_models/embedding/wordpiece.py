@@ -40,7 +40,10 @@ class WordPiece:
 
     def counter(self) -> SpanCounter:
         """Counts as the model does, special tokens excluded."""
-        return SpanCounter(self._spans, window=self._max_length - SPECIAL_TOKENS)
+        return SpanCounter(self._spans, window=self._max_length - SPECIAL_TOKENS, tokens=self._length)
+
+    def _length(self, text: str) -> int:
+        return len(self._whole.encode(text, add_special_tokens=False))
 
     def _spans(self, text: str) -> list[Span]:
         encoding = self._whole.encode(text, add_special_tokens=False)

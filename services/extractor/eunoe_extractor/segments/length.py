@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from eunoe_models.embedding.characters import CHARACTERS_PER_TOKEN
 from eunoe_models.embedding.port import TokenCounter
 
@@ -9,6 +11,8 @@ from eunoe_extractor.segments.grapheme import bound_before
 
 MOST_CHARACTERS_PER_TOKEN = 16
 """A tokenizer may count an endless run of letters as one unknown token; this keeps such a passage within bounds."""
+
+REMEMBERED = 256
 
 
 def document_length(text: str) -> int:
@@ -21,11 +25,12 @@ class Measure:
 
     def __init__(self, tokens: TokenCounter) -> None:
         self._tokens = tokens
+        self._count = lru_cache(REMEMBERED)(tokens.count)  # the same piece is measured several times in a row
 
     def length(self, text: str) -> int:
         """Tokens of the text without the white space at its ends; a text of very long tokens counts more."""
         text = text.strip()
-        return max(self._tokens.count(text), -(-len(text) // MOST_CHARACTERS_PER_TOKEN))
+        return max(self._count(text), -(-len(text) // MOST_CHARACTERS_PER_TOKEN))
 
     def prefix(self, text: str, limit: int) -> int:
         """Characters of the longest prefix that fits, at least one; at a word boundary where there is one, else at a grapheme's."""
