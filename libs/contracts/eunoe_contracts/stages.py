@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 
 class Stage(StrEnum):
@@ -122,3 +122,14 @@ class ClaimOutcome(StrEnum):
     FENCED = "fenced"
     BUSY = "busy"
     EXHAUSTED = "exhausted"
+
+
+class FinishOutcome(IntEnum):
+    """Answer to a worker that finished a stage. False only when `FENCED`: the effect must be undone.
+
+    `SETTLED` means that no stage of the document has work left now, so the gateway is to be woken.
+    """
+
+    FENCED = 0
+    FINISHED = 1
+    SETTLED = 2

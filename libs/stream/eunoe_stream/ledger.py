@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from eunoe_contracts.stages import ClaimOutcome, Stage
+from eunoe_contracts.stages import ClaimOutcome, FinishOutcome, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class StageLedger(Protocol):
         """The fence: false when a newer generation was accepted, or the document is erased, cancelled, failed or unknown."""
         ...
 
-    async def finish(self, tenant: str, key: StageKey, *, owner: str, now: datetime) -> bool:
-        """Mark the stage finished; true when it is finished afterwards (also by somebody else), false when fenced."""
+    async def finish(self, tenant: str, key: StageKey, *, owner: str, now: datetime) -> FinishOutcome:
+        """Mark the stage finished, also when somebody else did, and say whether it was the last; or `FENCED`."""
         ...
 
     async def release(self, tenant: str, key: StageKey, *, owner: str, failure: Failure | None, now: datetime) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from eunoe_contracts.stages import ClaimOutcome, Stage, StageState
+from eunoe_contracts.stages import ClaimOutcome, FinishOutcome, Stage, StageState
 
 from eunoe_stream.ledger import Failure, StageKey
 from eunoe_stream.memory import MemoryLog
@@ -93,13 +93,13 @@ class FakeLedger:
         self._enter("may_write")
         return not self._is_fenced(tenant, document, generation)
 
-    async def finish(self, tenant: str, key: StageKey, *, owner: str, now: datetime) -> bool:  # noqa: ARG002 - the port
-        """See `StageLedger.finish`."""
+    async def finish(self, tenant: str, key: StageKey, *, owner: str, now: datetime) -> FinishOutcome:  # noqa: ARG002 - the port
+        """See `StageLedger.finish`. It does not know which stage is the last, so it says so of each."""
         self._enter("finish")
         if self._is_fenced(tenant, key.document, key.generation):
-            return False
+            return FinishOutcome.FENCED
         self._row(tenant, key).state = StageState.FINISHED
-        return True
+        return FinishOutcome.SETTLED
 
     async def release(self, tenant: str, key: StageKey, *, owner: str, failure: Failure | None, now: datetime) -> None:  # noqa: ARG002 - the port
         """See `StageLedger.release`."""

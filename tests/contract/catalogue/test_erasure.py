@@ -5,7 +5,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from eunoe_contracts.stages import ClaimOutcome, Stage
+from eunoe_contracts.stages import ClaimOutcome, FinishOutcome, Stage
 from eunoe_stores.catalogue.rows import DeadLetterQuery, Erasure, Page
 from eunoe_stores.catalogue.sql.catalogue import SqlCatalogue
 from eunoe_stores.catalogue.tables import metadata
@@ -118,6 +118,6 @@ async def test_erase_and_claim_at_once_never_leave_a_claim_after_the_fence(catal
         )
         assert erasure is not None
         assert outcome in {ClaimOutcome.CLAIMED, ClaimOutcome.FENCED}
-        assert isinstance(finished, bool)
+        assert finished in {FinishOutcome.FENCED, FinishOutcome.FINISHED}
         assert not await catalogue.may_write(TENANT, id_, 1)
         assert await catalogue.claim(TENANT, key, owner="w", lease_s=60, now=NOON) is ClaimOutcome.FENCED

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
-from eunoe_contracts.stages import RANK, ClaimOutcome, DocumentStatus, Stage, StageState
+from eunoe_contracts.stages import RANK, ClaimOutcome, DocumentStatus, FinishOutcome, Stage, StageState
 from eunoe_stores.catalogue.rows import DeadLetterQuery, DocumentRow, End, Page
 from eunoe_stores.catalogue.sql.catalogue import SqlCatalogue
 from eunoe_stores.catalogue.testing import CONTAINER, NOON, TENANT, accept, new_document
@@ -30,7 +30,7 @@ async def claim(catalogue: SqlCatalogue, document: UUID, stage: Stage, owner: st
     return await catalogue.claim(TENANT, StageKey(document, 1, stage), owner=owner, lease_s=LEASE_S, now=now)
 
 
-async def finish(catalogue: SqlCatalogue, document: UUID, stage: Stage) -> bool:
+async def finish(catalogue: SqlCatalogue, document: UUID, stage: Stage) -> FinishOutcome:
     return await catalogue.finish(TENANT, StageKey(document, 1, stage), owner="w", now=NOON)
 
 
@@ -180,3 +180,20 @@ async def test_a_cancelled_caller_does_not_take_its_batch_along(catalogue: SqlCa
     await asyncio.sleep(0)
     first.cancel()
     assert await second is ClaimOutcome.CLAIMED
+
+
+async def test_the_last_stage_to_finish_is_told_so(catalogue: SqlCatalogue, document: UUID):
+    *first, last = list(Stage)
+    for stage in first:
+        await claim(catalogue, document, stage)
+        assert await finish(catalogue, document, stage) is FinishOutcome.FINISHED
+    await claim(catalogue, document, last)
+    assert await finish(catalogue, document, last) is FinishOutcome.SETTLED
+    assert await finish(catalogue, document, first[0]) is FinishOutcome.SETTLED
+
+
+async def test_stages_that_finish_at_the_same_time_do_not_both_miss_the_end(catalogue: SqlCatalogue, document: UUID):
+    for stage in Stage:
+        await claim(catalogue, document, stage)
+    outcomes = await asyncio.gather(*(finish(catalogue, document, stage) for stage in Stage))
+    assert outcomes.count(FinishOutcome.SETTLED) == 1

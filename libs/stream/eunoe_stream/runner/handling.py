@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from eunoe_contracts.errors import EunoeError, InternalError, MalformedEvent, PoisonEvent, as_eunoe_error
 from eunoe_contracts.events import Event, Record, decode, encode
-from eunoe_contracts.stages import ClaimOutcome
+from eunoe_contracts.stages import ClaimOutcome, FinishOutcome
 
 from eunoe_stream.ledger import StageKey
 from eunoe_stream.log import Delivery
@@ -141,7 +141,8 @@ class Handling:
             )
             if not finished:
                 return await self._fenced(work)
-            await place.publish(work.stage_finished())
+            if finished is FinishOutcome.SETTLED:
+                await place.publish(work.stage_finished())
         place.circuit.succeeded(work.subject, probe=work.probe)
         place.count("ok")
         return True

@@ -26,9 +26,10 @@ POLL_S = 0.25
 class SqliteLog:
     """A durable log in tables `log_*` of the database, which the caller closes.
 
-    A publish is one write work, so it shares the database's group commit. It survives a killed process; after a loss of power the newest
-    records and offsets may be missing. Then what was accepted durably has no event or no progress, which the sweeper sees and repeats. Readers of this process are woken at once;
-    those of another process see a record within `poll_s`. Leases last `lease_s` and are renewed by `fetch`.
+    A publish is one write work, so it shares the database's group commit. It survives a killed process; after a loss of power the
+    newest records and offsets may be missing, and what was accepted durably then has no event or no progress, which the sweeper sees
+    and repeats. Readers of this process are woken at once; those of another process see a record within `poll_s`. Leases last
+    `lease_s` and are renewed by `fetch`.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from eunoe_contracts.stages import ClaimOutcome, DocumentStatus, Stage, StageState
+from eunoe_contracts.stages import ClaimOutcome, DocumentStatus, FinishOutcome, Stage, StageState
 from sqlalchemy import Connection, bindparam, func, select, true, update
 
 from eunoe_stores.catalogue.sql import ledger_rows
@@ -92,13 +92,14 @@ class SqlLedger(SqlPart):
         """See `StageLedger.may_write`. A done generation may be written, so that a replay can upgrade it."""
         return bool(await self._fences.call(Fence(tenant, document, generation)))
 
-    async def finish(self, tenant: str, key: StageKeyLike, *, owner: str, now: datetime) -> bool:  # noqa: ARG002 - the port names it
+    async def finish(self, tenant: str, key: StageKeyLike, *, owner: str, now: datetime) -> FinishOutcome:  # noqa: ARG002 - the port names it
         """See `StageLedger.finish`. The owner is not compared: whoever ran the stage, its effects are there."""
 
-        def apply(ledger: Ledger, _connection: Connection) -> bool:
+        def apply(ledger: Ledger, _connection: Connection) -> FinishOutcome:
             return ledger.finish(key.stage, now=now)
 
-        return bool(await self._step(Step(tenant, key, apply, fenced=False)))
+        outcome: FinishOutcome = await self._step(Step(tenant, key, apply, FinishOutcome.FENCED))
+        return outcome
 
     async def release(self, tenant: str, key: StageKeyLike, *, owner: str, failure: FailureLike | None, now: datetime) -> None:
         """See `StageLedger.release`. Nothing when another owner has it."""

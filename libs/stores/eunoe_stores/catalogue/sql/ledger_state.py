@@ -7,7 +7,16 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
-from eunoe_contracts.stages import RANK, ClaimOutcome, DocumentStatus, Stage, StageState, open_status
+from eunoe_contracts.stages import (
+    RANK,
+    ClaimOutcome,
+    DocumentStatus,
+    FinishOutcome,
+    Stage,
+    StageState,
+    is_settled,
+    open_status,
+)
 
 PROJECTING = frozenset({Stage.EMBED, Stage.EMBED_MEMORIES, Stage.STRUCTURE, Stage.RELATE})
 """Stages that write rows of the vector index or the graph."""
@@ -124,17 +133,16 @@ class Ledger:
         entry.changed = True
         return True
 
-    def finish(self, stage: Stage, *, now: datetime) -> bool:
+    def finish(self, stage: Stage, *, now: datetime) -> FinishOutcome:
         """See `StageLedger.finish`. The effects are idempotent and there, so it does not matter who has the lease now."""
         entry = self._entry(stage)
-        if entry.state is StageState.FINISHED:
-            return True
         if entry.state is StageState.EXHAUSTED:
-            return False
-        self._end(entry, StageState.FINISHED, now)
-        entry.attempts += 1
-        entry.code = entry.message = ""
-        return True
+            return FinishOutcome.FENCED
+        if entry.state is not StageState.FINISHED:
+            self._end(entry, StageState.FINISHED, now)
+            entry.attempts += 1
+            entry.code = entry.message = ""
+        return FinishOutcome.SETTLED if is_settled(self.states()) else FinishOutcome.FINISHED
 
     def release(self, stage: Stage, *, owner: str, failure: FailureLike | None, now: datetime) -> None:
         """See `StageLedger.release`."""
