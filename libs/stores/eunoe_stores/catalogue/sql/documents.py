@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from eunoe_contracts.stages import DocumentStatus
@@ -14,7 +15,12 @@ from eunoe_stores.catalogue.rows import DocumentQuery, DocumentRow, OpenDocument
 from eunoe_stores.catalogue.sql import document_rows
 from eunoe_stores.catalogue.sql.part import SqlPart
 from eunoe_stores.catalogue.sql.queue_room import COUNT_OPEN
+from eunoe_stores.catalogue.sql.together import Together, chunks
 from eunoe_stores.catalogue.tables import documents, stages
+from eunoe_stores.sqlite.port import Database
+
+DocumentKey: TypeAlias = tuple[str, UUID]
+"""Tenant and document."""
 
 NOT_ERASED = documents.c.status != DocumentStatus.ERASED.value
 IN_WORK = (documents.c.is_open == true()) & (documents.c.status != DocumentStatus.CANCELLED.value)
@@ -25,6 +31,9 @@ READABLE = IN_WORK | (documents.c.status == DocumentStatus.DONE.value)
 ONE = document_rows.SELECT.where(documents.c.id == bindparam("document"), documents.c.tenant == bindparam("of_tenant"), NOT_ERASED)
 LEDGER = document_rows.SELECT_STAGES.where(
     stages.c.document == bindparam("document"), stages.c.tenant == bindparam("of_tenant"), stages.c.generation == bindparam("of_generation")
+)
+LEDGERS = document_rows.SELECT_STAGES.where(
+    stages.c.document.in_(bindparam("ids", expanding=True)), stages.c.tenant == bindparam("of_tenant")
 )
 MANY = document_rows.SELECT.where(
     documents.c.id.in_(bindparam("ids", expanding=True)), documents.c.tenant == bindparam("of_tenant"), NOT_ERASED
@@ -80,9 +89,14 @@ IN_CONTAINER = (
 class SqlDocuments(SqlPart):
     """The reading half of `DocumentCatalogue`."""
 
+    def __init__(self, database: Database, *, watch_interval_s: float = 0.5) -> None:
+        super().__init__(database, watch_interval_s=watch_interval_s)
+        self._asked: Together[DocumentKey] = Together(database.read, read_documents)
+
     async def document(self, tenant: str, document: UUID) -> DocumentRow | None:
         """See `DocumentCatalogue.document`."""
-        return await self._database.read(partial(read_document, tenant=tenant, document=document))
+        found: DocumentRow | None = await self._asked.call((tenant, document))
+        return found
 
     async def documents_by_id(self, tenant: str, documents: Sequence[UUID]) -> Mapping[UUID, DocumentRow]:
         """See `DocumentCatalogue.documents_by_id`."""
@@ -152,6 +166,21 @@ class SqlDocuments(SqlPart):
         """See `ContainerCatalogue.documents_in`."""
         parameters = {"of_tenant": tenant, "in_container": container}
         return await self._database.read(lambda connection: list(connection.execute(IN_CONTAINER, parameters).scalars()))
+
+
+def read_documents(connection: Connection, keys: Sequence[DocumentKey]) -> list[DocumentRow | None]:
+    """Current generations with their ledgers, in the order asked for; None for an unknown or erased one."""
+    found: dict[DocumentKey, DocumentRow] = {}
+    for tenant in {tenant for tenant, _ in keys}:
+        for ids in chunks(document for of_tenant, document in keys if of_tenant == tenant):
+            parameters = {"ids": ids, "of_tenant": tenant}
+            ledgers: dict[tuple[UUID, int], list[Any]] = defaultdict(list)
+            for entry in connection.execute(LEDGERS, parameters):
+                ledgers[entry.document, entry.generation].append(entry)
+            for row in connection.execute(MANY, parameters).mappings():
+                ledger = document_rows.ledger_rows(ledgers[row["id"], row["generation"]])
+                found[tenant, row["id"]] = document_rows.document_row(row, ledger)
+    return [found.get(key) for key in keys]
 
 
 def read_document(connection: Connection, *, tenant: str, document: UUID) -> DocumentRow | None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, RowMapping, bindparam, delete, or_, select, t
 
 from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
 from eunoe_stores.catalogue.sql.documents import NOT_ERASED
+from eunoe_stores.catalogue.sql.together import chunks
 from eunoe_stores.catalogue.tables import documents, memories, memory_sources
 
 FIELDS = (
@@ -18,8 +19,6 @@ FIELDS = (
     *("created_at", "updated_at"),
 )
 SELECT = select(*(memories.c[name] for name in FIELDS))
-CHUNK = 500
-"""Ids in one statement; SQLite and PostgreSQL bound the number of parameters."""
 
 live_sources = memory_sources.join(
     documents, (documents.c.id == memory_sources.c.document) & (documents.c.tenant == memory_sources.c.tenant) & NOT_ERASED
@@ -79,12 +78,6 @@ ALL_EPOCHS = select(memories.c.id, memories.c.epoch, memories.c.alive).where(
 DROP_ALL_SOURCES = delete(memory_sources).where(
     memory_sources.c.memory == bindparam("of_memory"), memory_sources.c.tenant == bindparam("of_tenant")
 )
-
-
-def chunks(ids: Iterable[UUID]) -> list[list[UUID]]:
-    """Distinct ids in lists that fit one statement."""
-    distinct = list(dict.fromkeys(ids))
-    return [distinct[start : start + CHUNK] for start in range(0, len(distinct), CHUNK)]
 
 
 def with_sources(connection: Connection, tenant: str, rows: Sequence[RowMapping]) -> list[MemoryRow]:

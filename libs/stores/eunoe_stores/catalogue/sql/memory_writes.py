@@ -16,6 +16,7 @@ from eunoe_stores.catalogue.sql import memory_rows
 from eunoe_stores.catalogue.sql.document_changes import row_for_change
 from eunoe_stores.catalogue.sql.ledger_state import Ledger
 from eunoe_stores.catalogue.sql.part import SqlPart
+from eunoe_stores.catalogue.sql.together import chunks
 from eunoe_stores.catalogue.tables import memories, memory_sources
 
 EXISTING = (
@@ -86,7 +87,7 @@ class SqlMemoryWrites(SqlPart):
 
 def _upsert(connection: Connection, tenant: str, given: Sequence[Memory], now: datetime) -> None:
     existing: dict[UUID, RowMapping] = {}
-    for ids in memory_rows.chunks(memory.id for memory in given):
+    for ids in chunks(memory.id for memory in given):
         rows = connection.execute(EXISTING, {"ids": ids, "of_tenant": tenant}).mappings()
         existing.update({row["id"]: row for row in rows})
     fresh = [_values(tenant, memory, 1, now) for memory in given if memory.id not in existing]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from threading import Lock
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 from sqlalchemy import Connection
 
 Request = TypeVar("Request")
+CHUNK = 500
+"""Ids in one statement; SQLite and PostgreSQL bound the number of parameters."""
 Work = Callable[[Connection], Sequence[Any]]
 
 
@@ -62,3 +65,9 @@ def _retrieve(results: asyncio.Future[Sequence[Any]]) -> None:
     # Every caller gets the error; when all were cancelled nobody does, and asyncio must not complain about that.
     if not results.cancelled():
         results.exception()
+
+
+def chunks(ids: Iterable[UUID]) -> list[list[UUID]]:
+    """Distinct ids in lists that fit one statement."""
+    distinct = list(dict.fromkeys(ids))
+    return [distinct[start : start + CHUNK] for start in range(0, len(distinct), CHUNK)]
