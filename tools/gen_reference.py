@@ -53,7 +53,8 @@ def errors() -> str:
     text = (
         "# Errors\n\nThe `code` is stable; branch on it, never on the message. Over gRPC it is the `reason` of `google.rpc.ErrorInfo`.\n\n"
     )
-    return text + table(("code", "HTTP", "gRPC", "retried", "message"), rows)
+    routing = "\nHTTP alone also answers `method_not_allowed` (405), for a path that exists without that method.\n"
+    return text + table(("code", "HTTP", "gRPC", "retried", "message"), rows) + routing
 
 
 def topic_names() -> str:
