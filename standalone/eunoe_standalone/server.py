@@ -79,6 +79,8 @@ async def serve_private(data_dir: Path, address: str, *, on_ready: Callable[[str
         compose(data_dir, parts, operator_secret=secret, low_disk_bytes=settings.queue_low_disk_bytes, drain_s=PRIVATE_DRAIN_S) as running,
         grpc_listener(running, parts, address, is_loopback=True),
     ):
+        if running.loaded.model is None and parts.models.profile != "none":
+            log.warning("words only", reason=running.loaded.reason)  # else nobody would know that vectors are missing
         on_ready(secret)
         await stop.wait()
 

@@ -147,6 +147,13 @@ def test_without_a_server_the_command_runs_the_pipeline_itself(folder: Path, tmp
     assert {each["name"] for each in as_json(doctor) if not each["ok"]} == set(), doctor.stdout
 
 
+def test_without_a_server_and_a_model_the_command_says_what_is_missing(folder: Path, tmp_path: Path) -> None:
+    settings = {"EUNOE_MODELS__DIR": str(tmp_path / "no-models")}
+    done = run("ingest", str(folder), "--data-dir", str(tmp_path / "own"), "--json", settings=settings)
+    assert [each["status"] for each in as_json(done)["items"]] == ["done", "done"], done.stderr
+    assert "eunoe models pull" in done.stderr
+
+
 def test_two_writers_cannot_happen(server: ServerProcess) -> None:
     second = run("serve", "--data-dir", str(server.data_dir), "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
     assert second.returncode == 3

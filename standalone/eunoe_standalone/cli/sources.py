@@ -39,7 +39,11 @@ def find_sources(arguments: Sequence[str]) -> Iterator[SourceFile]:
     Folders are walked without hidden entries and without following links to folders, so that a loop of links ends.
     Files of several arguments that would have the same `custom_id` get a longer one, so that none replaces another.
     """
-    yield from _told_apart(list(_found(arguments)))
+    try:
+        found = list(_found(arguments))
+    except OSError as error:  # a folder that may not be read, a name that is too long
+        raise InvalidField(f"{error.filename}: {error.strerror}") from error
+    yield from _told_apart(found)
 
 
 def _found(arguments: Sequence[str]) -> Iterator[SourceFile]:

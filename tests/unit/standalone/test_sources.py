@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,15 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
         with pytest.raises(InvalidField, match="not a file or folder"):
             custom_ids(tmp_path / name)
     assert custom_ids(tmp_path) == []
+
+
+def test_what_the_system_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidField, match="too long"):
+        custom_ids("a" * 5000)
+
+    def refuse(folder: Path) -> Iterator[Path]:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)  # root may read every folder
+    with pytest.raises(InvalidField, match=f"{tmp_path}: Permission denied"):
+        custom_ids(tmp_path)
