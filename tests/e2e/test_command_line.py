@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from eunoe_standalone.testing import ServerProcess, serving
+from eunoe_stores.sqlite.lock import DataDirectoryLock
 
 EUNOE = str(Path(sys.executable).parent / "eunoe")
 
@@ -145,6 +146,16 @@ def test_without_a_server_the_command_runs_the_pipeline_itself(folder: Path, tmp
     assert as_json(run("forget", identity, *where)) == {"erased": 1}
     doctor = run("doctor", *where)
     assert {each["name"] for each in as_json(doctor) if not each["ok"]} == set(), doctor.stdout
+
+
+def test_doctor_tells_what_it_found_though_the_audit_fails(tmp_path: Path) -> None:
+    (tmp_path / "eunoe.db").touch()
+    with DataDirectoryLock(tmp_path):
+        done = run("doctor", "--data-dir", str(tmp_path), "--json")
+    assert done.returncode == 3
+    found = {each["name"]: each for each in as_json(done)}
+    assert found["sqlite"]["ok"] is True
+    assert (found["audit"]["ok"], "is using" in found["audit"]["reason"]) == (False, True)
 
 
 def test_without_a_server_and_a_model_the_command_says_what_is_missing(folder: Path, tmp_path: Path) -> None:

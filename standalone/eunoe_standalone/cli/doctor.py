@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from eunoe.v1 import admin_pb2
+from eunoe_contracts.errors import EunoeError
 
 from eunoe_standalone import rendezvous
 from eunoe_standalone.cli.options import AsJson, DataDir, resolved
@@ -30,7 +31,7 @@ def doctor(
     """Check this machine, the server and the counts of every store; say what is wrong and what to do."""
     import asyncio
 
-    from eunoe_standalone.local_checks import local_checks
+    from eunoe_standalone.local_checks import Check, local_checks
 
     with reported_errors():
         target = resolved(data_dir)
@@ -43,7 +44,10 @@ def doctor(
         elif (target / "eunoe.db").exists():
             from eunoe_standalone.repair import audit_offline
 
-            checks += asyncio.run(audit_offline(target, fix=fix, rebuild=rebuild, tell=say))
+            try:
+                checks += asyncio.run(audit_offline(target, fix=fix, rebuild=rebuild, tell=say))
+            except EunoeError as error:  # what was found so far tells more than the failure alone
+                checks.append(Check("audit", ok=False, reason=error.message))
     if as_json:
         print_json([asdict(each) for each in checks])
     else:
