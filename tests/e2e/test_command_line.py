@@ -200,7 +200,14 @@ def test_dead_letters(server: ServerProcess, tmp_path: Path) -> None:
     letters = as_json(run("dead-letters", "list", "--document", item["id"], *where))
     assert [each["code"] for each in letters["dead_letters"]] == ["corrupt_document"]
     letter = letters["dead_letters"][0]["id"]
-    assert as_json(run("dead-letters", "show", letter, *where))["stage"] == "extract"
+    shown = as_json(run("dead-letters", "show", letter, *where))
+    assert (shown["stage"], shown["tenant"], shown["attempts"]) == ("extract", "default", 1)
+    assert shown["first_failed_at"] <= shown["last_failed_at"]
+    for only, found in ((("--since", "2999-01-01"), 0), (("--until", "2999-01-01T00:00:00Z"), 1), (("--tenant", "other"), 0)):
+        words = ("--document", item["id"], *only, *where)
+        assert len(as_json(run("dead-letters", "list", *words))["dead_letters"]) == found
+        assert as_json(run("dead-letters", "replay", "--dry-run", *words))["matched"] == found
+    assert run("dead-letters", "list", "--since", "yesterday", *where).returncode == 2
     assert as_json(run("dead-letters", "replay", letter, "--dry-run", *where))["matched"] == 1
     assert as_json(run("dead-letters", "replay", letter, *where))["replayed"] == 1
     again = run("ingest", str(tmp_path / "cut.pdf"), "--container", "broken", *where)  # still cut, so it fails again

@@ -212,6 +212,7 @@ def dead_letter(row: DeadLetterRow) -> admin_pb2.DeadLetter:
         replayed_at=timestamp(row.replayed_at),
         trace_id=row.trace,
         topic=row.topic,
+        tenant=row.tenant,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
 import typer
 from eunoe.v1 import admin_pb2
@@ -13,15 +14,28 @@ from eunoe_standalone.client import CALL_TIMEOUT_S, connect
 
 app = typer.Typer(help="What could not be processed, why, and another try.", no_args_is_help=True)
 
+FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
 Code = Annotated[str, typer.Option("--code", help="Only this error code.")]
 DocumentId = Annotated[str, typer.Option("--document", help="Only this document.")]
+Since = Annotated[datetime | None, typer.Option("--since", formats=FORMATS, help="Only what failed last at this time (UTC) or later.")]
+Until = Annotated[datetime | None, typer.Option("--until", formats=FORMATS, help="Only what failed last before this time (UTC).")]
+Tenant = Annotated[str, typer.Option("--tenant", help="Only this tenant; by default all.")]
 AT_ONCE = 1000
+
+
+def window(since: datetime | None, until: datetime | None) -> dict[str, Any]:
+    """The fields of a time window; a time without a zone is UTC."""
+    given = {"since": since, "until": until}
+    return {name: time if time.tzinfo else time.replace(tzinfo=UTC) for name, time in given.items() if time is not None}
 
 
 @app.command("list")
 def list_letters(
     code: Code = "",
     document: DocumentId = "",
+    tenant: Tenant = "",
+    since: Since = None,
+    until: Until = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Most rows.")] = 50,
     *,
     replayed: Annotated[bool, typer.Option("--replayed", help="Also those that were replayed.")] = False,
@@ -29,7 +43,9 @@ def list_letters(
     as_json: AsJson = False,
 ) -> None:
     """List dead letters, newest first."""
-    request = admin_pb2.DeadLettersRequest(code=code, document_id=document, limit=limit, include_replayed=replayed)
+    request = admin_pb2.DeadLettersRequest(
+        code=code, document_id=document, tenant=tenant, limit=limit, include_replayed=replayed, **window(since, until)
+    )
     with reported_errors(), connect(resolved(data_dir)) as server:
         answer = server.admin.DeadLetters(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if as_json:
@@ -37,7 +53,8 @@ def list_letters(
         return
     for each in answer.dead_letters:
         tries = f"{each.attempts} attempt{'' if each.attempts == 1 else 's'}"
-        typer.echo(f"{each.id}  {each.code}  {each.container}: {each.document_name or each.document_id}  ({each.stage}, {tries})")
+        last = each.last_failed_at.ToDatetime(tzinfo=UTC).isoformat(timespec="seconds")
+        typer.echo(f"{each.id}  {each.code}  {each.container}: {each.document_name or each.document_id}  ({each.stage}, {tries}, {last})")
         typer.echo(f"    {each.message}")
     typer.echo(f"{len(answer.dead_letters)} of {answer.total} dead letters")
 
@@ -63,13 +80,18 @@ def replay(
     letters: Annotated[list[str] | None, typer.Argument(help="Dead letter ids; without them, all that match.")] = None,
     code: Code = "",
     document: DocumentId = "",
+    tenant: Tenant = "",
+    since: Since = None,
+    until: Until = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count only.")] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Try dead letters again; doing it twice changes nothing."""
-    request = admin_pb2.ReplayRequest(ids=letters or [], code=code, document_id=document, dry_run=dry_run, limit=AT_ONCE)
+    """Try dead letters again, newest first and at most 1,000 at once; doing it twice changes nothing."""
+    request = admin_pb2.ReplayRequest(
+        ids=letters or [], code=code, document_id=document, tenant=tenant, dry_run=dry_run, limit=AT_ONCE, **window(since, until)
+    )
     with reported_errors(), connect(resolved(data_dir)) as server:
         answer = server.admin.Replay(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if as_json:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -125,3 +126,55 @@ async def test_ids_are_checked(world: Any) -> None:
         await letters(world, document_id="x")
     with pytest.raises(InvalidField, match="limit"):
         await letters(world, limit=5000)
+
+
+async def failed(world: Any, *names: str) -> list[str]:
+    """Documents that fail one minute after the other."""
+    made = []
+    for name in names:
+        accepted = await world.post(f"Text {name}.", name=name)
+        await world.process(accepted.id, failing={Stage.EXTRACT: "x"})
+        made.append(accepted.id)
+        world.clock.advance(60)
+    return made
+
+
+async def test_letters_of_a_time_window_are_listed_and_replayed(world: Any) -> None:
+    start = world.clock.now()
+    documents = await failed(world, "first", "second", "third")
+    window = {"since": start + timedelta(seconds=60), "until": start + timedelta(seconds=120)}
+    assert [each.document_id for each in (await letters(world, **window)).dead_letters] == documents[1:2]
+    assert (await replay(world, **window, dry_run=True)).matched == 1
+    assert (await replay(world, **window)).replayed == 1
+    assert (await replay(world, **window)).replayed == 0
+    assert {each.document_id for each in (await letters(world)).dead_letters} == {documents[0], documents[2]}
+
+
+async def test_the_operator_replays_one_tenant(world: Any) -> None:
+    owner, (mine,) = world.who, await failed(world, "mine")
+    with pytest.raises(PermissionDenied):
+        await replay(world, tenant="t2")
+    with pytest.raises(PermissionDenied):
+        await letters(world, tenant="t2")
+    assert (await letters(world, tenant="t1")).total == 1
+    world.who = replace(owner, tenant="default", local_operator=True)
+    with pytest.raises(InvalidField, match="tenant"):
+        await letters(world, tenant="no such name!")
+    assert [each.tenant for each in (await letters(world, tenant="t1")).dead_letters] == ["t1"]
+    assert (await letters(world, tenant="t2")).total == 0
+    (letter,) = (await letters(world)).dead_letters
+    with pytest.raises(DeadLetterNotFound):
+        await replay(world, tenant="t2", ids=[letter.id])
+    assert (await replay(world, tenant="t2")).matched == 0
+    assert (await replay(world, tenant="t1")).replayed == 1
+    assert not (await world.row(mine)).status.is_end
+
+
+async def test_a_limit_takes_the_newest_and_letters_that_moved_on_do_not_block_the_others(world: Any) -> None:
+    await failed(world, "a", "b", "c", "d")
+    await world.post("Text d.", name="d")
+    await world.post("Text c.", name="c")  # the two newest letters are of older generations now
+    dry = await replay(world, limit=1, dry_run=True)
+    assert (dry.matched, len(dry.ids)) == (4, 1)
+    counts = [(found.matched, found.replayed) for found in [await replay(world, limit=1) for _ in range(3)]]
+    assert counts == [(4, 1), (3, 1), (2, 0)]

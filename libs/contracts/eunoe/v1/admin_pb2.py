@@ -26,7 +26,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14\x65unoe/v1/admin.proto\x12\x08\x65unoe.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0e\n\x0cStatsRequest\"7\n\rStatsResponse\x12&\n\x05stats\x18\x01 \x01(\x0b\x32\x17.google.protobuf.Struct\"\xf7\x02\n\nDeadLetter\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x12\n\ngeneration\x18\x03 \x01(\x05\x12\x11\n\tcontainer\x18\x04 \x01(\t\x12\x15\n\rdocument_name\x18\x05 \x01(\t\x12\r\n\x05stage\x18\x06 \x01(\t\x12\x0c\n\x04\x63ode\x18\x07 \x01(\t\x12\x0f\n\x07message\x18\x08 \x01(\t\x12\x10\n\x08\x61ttempts\x18\t \x01(\x05\x12\x0f\n\x07replays\x18\n \x01(\x05\x12\x33\n\x0f\x66irst_failed_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0elast_failed_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0breplayed_at\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08trace_id\x18\x0e \x01(\t\x12\r\n\x05topic\x18\x0f \x01(\t\"\xd2\x01\n\x12\x44\x65\x61\x64LettersRequest\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x03 \x01(\t\x12)\n\x05since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10include_replayed\x18\x06 \x01(\x08\x12\r\n\x05limit\x18\x07 \x01(\x05\x12\x0e\n\x06offset\x18\x08 \x01(\x05\"P\n\x13\x44\x65\x61\x64LettersResponse\x12*\n\x0c\x64\x65\x61\x64_letters\x18\x01 \x03(\x0b\x32\x14.eunoe.v1.DeadLetter\x12\r\n\x05total\x18\x02 \x01(\x03\"\xb5\x01\n\rReplayRequest\x12\x0b\n\x03ids\x18\x01 \x03(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x03 \x01(\t\x12)\n\x05since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x64ry_run\x18\x06 \x01(\x08\x12\r\n\x05limit\x18\x07 \x01(\x05\"Q\n\x0eReplayResponse\x12\x0f\n\x07matched\x18\x01 \x01(\x03\x12\x10\n\x08replayed\x18\x02 \x01(\x03\x12\x0b\n\x03ids\x18\x03 \x03(\t\x12\x0f\n\x07\x64ry_run\x18\x04 \x01(\x08\"\x83\x02\n\x05Token\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06tenant\x18\x03 \x01(\t\x12\x0e\n\x06scopes\x18\x04 \x03(\t\x12.\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nrevoked_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0clast_used_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"r\n\x12\x43reateTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06scopes\x18\x02 \x03(\t\x12.\n\nexpires_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06tenant\x18\x04 \x01(\t\"E\n\x13\x43reateTokenResponse\x12\x1e\n\x05token\x18\x01 \x01(\x0b\x32\x0f.eunoe.v1.Token\x12\x0e\n\x06secret\x18\x02 \x01(\t\"\x0f\n\rTokensRequest\"1\n\x0eTokensResponse\x12\x1f\n\x06tokens\x18\x01 \x03(\x0b\x32\x0f.eunoe.v1.Token\" \n\x12RevokeTokenRequest\x12\n\n\x02id\x18\x01 \x01(\t\"5\n\x13RevokeTokenResponse\x12\x1e\n\x05token\x18\x01 \x01(\x0b\x32\x0f.eunoe.v1.Token\"\x12\n\x10ReadinessRequest\"J\n\x11ReadinessResponse\x12\r\n\x05ready\x18\x01 \x01(\x08\x12&\n\x05parts\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct2\xec\x03\n\x0c\x41\x64minService\x12\x38\n\x05Stats\x12\x16.eunoe.v1.StatsRequest\x1a\x17.eunoe.v1.StatsResponse\x12J\n\x0b\x44\x65\x61\x64Letters\x12\x1c.eunoe.v1.DeadLettersRequest\x1a\x1d.eunoe.v1.DeadLettersResponse\x12;\n\x06Replay\x12\x17.eunoe.v1.ReplayRequest\x1a\x18.eunoe.v1.ReplayResponse\x12J\n\x0b\x43reateToken\x12\x1c.eunoe.v1.CreateTokenRequest\x1a\x1d.eunoe.v1.CreateTokenResponse\x12;\n\x06Tokens\x12\x17.eunoe.v1.TokensRequest\x1a\x18.eunoe.v1.TokensResponse\x12J\n\x0bRevokeToken\x12\x1c.eunoe.v1.RevokeTokenRequest\x1a\x1d.eunoe.v1.RevokeTokenResponse\x12\x44\n\tReadiness\x12\x1a.eunoe.v1.ReadinessRequest\x1a\x1b.eunoe.v1.ReadinessResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14\x65unoe/v1/admin.proto\x12\x08\x65unoe.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0e\n\x0cStatsRequest\"7\n\rStatsResponse\x12&\n\x05stats\x18\x01 \x01(\x0b\x32\x17.google.protobuf.Struct\"\x87\x03\n\nDeadLetter\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x12\n\ngeneration\x18\x03 \x01(\x05\x12\x11\n\tcontainer\x18\x04 \x01(\t\x12\x15\n\rdocument_name\x18\x05 \x01(\t\x12\r\n\x05stage\x18\x06 \x01(\t\x12\x0c\n\x04\x63ode\x18\x07 \x01(\t\x12\x0f\n\x07message\x18\x08 \x01(\t\x12\x10\n\x08\x61ttempts\x18\t \x01(\x05\x12\x0f\n\x07replays\x18\n \x01(\x05\x12\x33\n\x0f\x66irst_failed_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0elast_failed_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0breplayed_at\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08trace_id\x18\x0e \x01(\t\x12\r\n\x05topic\x18\x0f \x01(\t\x12\x0e\n\x06tenant\x18\x10 \x01(\t\"\xe2\x01\n\x12\x44\x65\x61\x64LettersRequest\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x03 \x01(\t\x12)\n\x05since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10include_replayed\x18\x06 \x01(\x08\x12\r\n\x05limit\x18\x07 \x01(\x05\x12\x0e\n\x06offset\x18\x08 \x01(\x05\x12\x0e\n\x06tenant\x18\t \x01(\t\"P\n\x13\x44\x65\x61\x64LettersResponse\x12*\n\x0c\x64\x65\x61\x64_letters\x18\x01 \x03(\x0b\x32\x14.eunoe.v1.DeadLetter\x12\r\n\x05total\x18\x02 \x01(\x03\"\xc5\x01\n\rReplayRequest\x12\x0b\n\x03ids\x18\x01 \x03(\t\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x03 \x01(\t\x12)\n\x05since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x64ry_run\x18\x06 \x01(\x08\x12\r\n\x05limit\x18\x07 \x01(\x05\x12\x0e\n\x06tenant\x18\x08 \x01(\t\"Q\n\x0eReplayResponse\x12\x0f\n\x07matched\x18\x01 \x01(\x03\x12\x10\n\x08replayed\x18\x02 \x01(\x03\x12\x0b\n\x03ids\x18\x03 \x03(\t\x12\x0f\n\x07\x64ry_run\x18\x04 \x01(\x08\"\x83\x02\n\x05Token\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06tenant\x18\x03 \x01(\t\x12\x0e\n\x06scopes\x18\x04 \x03(\t\x12.\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nrevoked_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0clast_used_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"r\n\x12\x43reateTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06scopes\x18\x02 \x03(\t\x12.\n\nexpires_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06tenant\x18\x04 \x01(\t\"E\n\x13\x43reateTokenResponse\x12\x1e\n\x05token\x18\x01 \x01(\x0b\x32\x0f.eunoe.v1.Token\x12\x0e\n\x06secret\x18\x02 \x01(\t\"\x0f\n\rTokensRequest\"1\n\x0eTokensResponse\x12\x1f\n\x06tokens\x18\x01 \x03(\x0b\x32\x0f.eunoe.v1.Token\" \n\x12RevokeTokenRequest\x12\n\n\x02id\x18\x01 \x01(\t\"5\n\x13RevokeTokenResponse\x12\x1e\n\x05token\x18\x01 \x01(\x0b\x32\x0f.eunoe.v1.Token\"\x12\n\x10ReadinessRequest\"J\n\x11ReadinessResponse\x12\r\n\x05ready\x18\x01 \x01(\x08\x12&\n\x05parts\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct2\xec\x03\n\x0c\x41\x64minService\x12\x38\n\x05Stats\x12\x16.eunoe.v1.StatsRequest\x1a\x17.eunoe.v1.StatsResponse\x12J\n\x0b\x44\x65\x61\x64Letters\x12\x1c.eunoe.v1.DeadLettersRequest\x1a\x1d.eunoe.v1.DeadLettersResponse\x12;\n\x06Replay\x12\x17.eunoe.v1.ReplayRequest\x1a\x18.eunoe.v1.ReplayResponse\x12J\n\x0b\x43reateToken\x12\x1c.eunoe.v1.CreateTokenRequest\x1a\x1d.eunoe.v1.CreateTokenResponse\x12;\n\x06Tokens\x12\x17.eunoe.v1.TokensRequest\x1a\x18.eunoe.v1.TokensResponse\x12J\n\x0bRevokeToken\x12\x1c.eunoe.v1.RevokeTokenRequest\x1a\x1d.eunoe.v1.RevokeTokenResponse\x12\x44\n\tReadiness\x12\x1a.eunoe.v1.ReadinessRequest\x1a\x1b.eunoe.v1.ReadinessResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,33 +38,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STATSRESPONSE']._serialized_start=113
   _globals['_STATSRESPONSE']._serialized_end=168
   _globals['_DEADLETTER']._serialized_start=171
-  _globals['_DEADLETTER']._serialized_end=546
-  _globals['_DEADLETTERSREQUEST']._serialized_start=549
-  _globals['_DEADLETTERSREQUEST']._serialized_end=759
-  _globals['_DEADLETTERSRESPONSE']._serialized_start=761
-  _globals['_DEADLETTERSRESPONSE']._serialized_end=841
-  _globals['_REPLAYREQUEST']._serialized_start=844
-  _globals['_REPLAYREQUEST']._serialized_end=1025
-  _globals['_REPLAYRESPONSE']._serialized_start=1027
-  _globals['_REPLAYRESPONSE']._serialized_end=1108
-  _globals['_TOKEN']._serialized_start=1111
-  _globals['_TOKEN']._serialized_end=1370
-  _globals['_CREATETOKENREQUEST']._serialized_start=1372
-  _globals['_CREATETOKENREQUEST']._serialized_end=1486
-  _globals['_CREATETOKENRESPONSE']._serialized_start=1488
-  _globals['_CREATETOKENRESPONSE']._serialized_end=1557
-  _globals['_TOKENSREQUEST']._serialized_start=1559
-  _globals['_TOKENSREQUEST']._serialized_end=1574
-  _globals['_TOKENSRESPONSE']._serialized_start=1576
-  _globals['_TOKENSRESPONSE']._serialized_end=1625
-  _globals['_REVOKETOKENREQUEST']._serialized_start=1627
-  _globals['_REVOKETOKENREQUEST']._serialized_end=1659
-  _globals['_REVOKETOKENRESPONSE']._serialized_start=1661
-  _globals['_REVOKETOKENRESPONSE']._serialized_end=1714
-  _globals['_READINESSREQUEST']._serialized_start=1716
-  _globals['_READINESSREQUEST']._serialized_end=1734
-  _globals['_READINESSRESPONSE']._serialized_start=1736
-  _globals['_READINESSRESPONSE']._serialized_end=1810
-  _globals['_ADMINSERVICE']._serialized_start=1813
-  _globals['_ADMINSERVICE']._serialized_end=2305
+  _globals['_DEADLETTER']._serialized_end=562
+  _globals['_DEADLETTERSREQUEST']._serialized_start=565
+  _globals['_DEADLETTERSREQUEST']._serialized_end=791
+  _globals['_DEADLETTERSRESPONSE']._serialized_start=793
+  _globals['_DEADLETTERSRESPONSE']._serialized_end=873
+  _globals['_REPLAYREQUEST']._serialized_start=876
+  _globals['_REPLAYREQUEST']._serialized_end=1073
+  _globals['_REPLAYRESPONSE']._serialized_start=1075
+  _globals['_REPLAYRESPONSE']._serialized_end=1156
+  _globals['_TOKEN']._serialized_start=1159
+  _globals['_TOKEN']._serialized_end=1418
+  _globals['_CREATETOKENREQUEST']._serialized_start=1420
+  _globals['_CREATETOKENREQUEST']._serialized_end=1534
+  _globals['_CREATETOKENRESPONSE']._serialized_start=1536
+  _globals['_CREATETOKENRESPONSE']._serialized_end=1605
+  _globals['_TOKENSREQUEST']._serialized_start=1607
+  _globals['_TOKENSREQUEST']._serialized_end=1622
+  _globals['_TOKENSRESPONSE']._serialized_start=1624
+  _globals['_TOKENSRESPONSE']._serialized_end=1673
+  _globals['_REVOKETOKENREQUEST']._serialized_start=1675
+  _globals['_REVOKETOKENREQUEST']._serialized_end=1707
+  _globals['_REVOKETOKENRESPONSE']._serialized_start=1709
+  _globals['_REVOKETOKENRESPONSE']._serialized_end=1762
+  _globals['_READINESSREQUEST']._serialized_start=1764
+  _globals['_READINESSREQUEST']._serialized_end=1782
+  _globals['_READINESSRESPONSE']._serialized_start=1784
+  _globals['_READINESSRESPONSE']._serialized_end=1858
+  _globals['_ADMINSERVICE']._serialized_start=1861
+  _globals['_ADMINSERVICE']._serialized_end=2353
 # @@protoc_insertion_point(module_scope)

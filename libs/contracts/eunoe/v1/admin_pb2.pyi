@@ -76,6 +76,7 @@ class DeadLetter(_message.Message):
     REPLAYED_AT_FIELD_NUMBER: _builtins.int
     TRACE_ID_FIELD_NUMBER: _builtins.int
     TOPIC_FIELD_NUMBER: _builtins.int
+    TENANT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     document_id: _builtins.str
     generation: _builtins.int
@@ -88,6 +89,7 @@ class DeadLetter(_message.Message):
     replays: _builtins.int
     trace_id: _builtins.str
     topic: _builtins.str
+    tenant: _builtins.str
     @_builtins.property
     def first_failed_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -112,10 +114,11 @@ class DeadLetter(_message.Message):
         replayed_at: _timestamp_pb2.Timestamp | None = ...,
         trace_id: _builtins.str = ...,
         topic: _builtins.str = ...,
+        tenant: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["first_failed_at", b"first_failed_at", "last_failed_at", b"last_failed_at", "replayed_at", b"replayed_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "code", b"code", "container", b"container", "document_id", b"document_id", "document_name", b"document_name", "first_failed_at", b"first_failed_at", "generation", b"generation", "id", b"id", "last_failed_at", b"last_failed_at", "message", b"message", "replayed_at", b"replayed_at", "replays", b"replays", "stage", b"stage", "topic", b"topic", "trace_id", b"trace_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "code", b"code", "container", b"container", "document_id", b"document_id", "document_name", b"document_name", "first_failed_at", b"first_failed_at", "generation", b"generation", "id", b"id", "last_failed_at", b"last_failed_at", "message", b"message", "replayed_at", b"replayed_at", "replays", b"replays", "stage", b"stage", "tenant", b"tenant", "topic", b"topic", "trace_id", b"trace_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -133,12 +136,15 @@ class DeadLettersRequest(_message.Message):
     INCLUDE_REPLAYED_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
+    TENANT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     code: _builtins.str
     document_id: _builtins.str
     include_replayed: _builtins.bool
     limit: _builtins.int
     offset: _builtins.int
+    tenant: _builtins.str
+    """Only the local operator, who otherwise sees all, may name a tenant other than the caller's own."""
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -154,10 +160,11 @@ class DeadLettersRequest(_message.Message):
         include_replayed: _builtins.bool = ...,
         limit: _builtins.int = ...,
         offset: _builtins.int = ...,
+        tenant: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["since", b"since", "until", b"until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "document_id", b"document_id", "id", b"id", "include_replayed", b"include_replayed", "limit", b"limit", "offset", b"offset", "since", b"since", "until", b"until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "document_id", b"document_id", "id", b"id", "include_replayed", b"include_replayed", "limit", b"limit", "offset", b"offset", "since", b"since", "tenant", b"tenant", "until", b"until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -197,10 +204,14 @@ class ReplayRequest(_message.Message):
     UNTIL_FIELD_NUMBER: _builtins.int
     DRY_RUN_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
+    TENANT_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     document_id: _builtins.str
     dry_run: _builtins.bool
     limit: _builtins.int
+    """Most letters put back to work by this call."""
+    tenant: _builtins.str
+    """As in DeadLettersRequest."""
     @_builtins.property
     def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -217,10 +228,11 @@ class ReplayRequest(_message.Message):
         until: _timestamp_pb2.Timestamp | None = ...,
         dry_run: _builtins.bool = ...,
         limit: _builtins.int = ...,
+        tenant: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["since", b"since", "until", b"until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "document_id", b"document_id", "dry_run", b"dry_run", "ids", b"ids", "limit", b"limit", "since", b"since", "until", b"until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "document_id", b"document_id", "dry_run", b"dry_run", "ids", b"ids", "limit", b"limit", "since", b"since", "tenant", b"tenant", "until", b"until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -235,10 +247,13 @@ class ReplayResponse(_message.Message):
     IDS_FIELD_NUMBER: _builtins.int
     DRY_RUN_FIELD_NUMBER: _builtins.int
     matched: _builtins.int
+    """All that match, also beyond the limit."""
     replayed: _builtins.int
     dry_run: _builtins.bool
     @_builtins.property
-    def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Replayed; of a dry run those that would be tried."""
+
     def __init__(
         self,
         *,

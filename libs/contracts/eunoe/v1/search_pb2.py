@@ -27,7 +27,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15\x65unoe/v1/search.proto\x12\x08\x65unoe.v1\x1a\x14\x65unoe/v1/types.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xff\x01\n\rSearchRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\x12\n\ncontainers\x18\x02 \x03(\t\x12\x0f\n\x07inherit\x18\x03 \x01(\x08\x12\r\n\x05limit\x18\x04 \x01(\x05\x12\x0e\n\x06offset\x18\x05 \x01(\x05\x12\x0c\n\x04mode\x18\x06 \x01(\t\x12\x17\n\x0finclude_related\x18\x07 \x01(\x08\x12(\n\x07\x66ilters\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0f\n\x07\x65xplain\x18\t \x01(\x08\x12)\n\x05\x61s_of\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x66usion\x18\x0b \x01(\t\"=\n\x08\x41rmScore\x12\r\n\x05score\x18\x01 \x01(\x01\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\x14\n\x0c\x63ontribution\x18\x03 \x01(\x01\"\xd8\x03\n\tSearchHit\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x11\n\tcontainer\x18\x03 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x04 \x01(\t\x12\x13\n\x0bmemory_type\x18\x05 \x01(\t\x12\x0c\n\x04kind\x18\x06 \x01(\t\x12\r\n\x05score\x18\x07 \x01(\x01\x12\x0c\n\x04tags\x18\x08 \x03(\t\x12.\n\ncreated_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tis_latest\x18\n \x01(\x08\x12\x15\n\rsuperseded_by\x18\x0b \x01(\t\x12 \n\x06source\x18\x0c \x01(\x0b\x32\x10.eunoe.v1.Source\x12\"\n\x07related\x18\r \x03(\x0b\x32\x11.eunoe.v1.Related\x12+\n\x04\x61rms\x18\x0e \x03(\x0b\x32\x1d.eunoe.v1.SearchHit.ArmsEntry\x12)\n\x08metadata\x18\x0f \x01(\x0b\x32\x17.google.protobuf.Struct\x12\r\n\x05\x66used\x18\x10 \x01(\x01\x1a?\n\tArmsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12!\n\x05value\x18\x02 \x01(\x0b\x32\x12.eunoe.v1.ArmScore:\x02\x38\x01\"\x96\x01\n\x0eSearchResponse\x12\r\n\x05query\x18\x01 \x01(\t\x12$\n\x07results\x18\x02 \x03(\x0b\x32\x13.eunoe.v1.SearchHit\x12\r\n\x05total\x18\x03 \x01(\x03\x12\r\n\x05limit\x18\x04 \x01(\x05\x12\x0e\n\x06offset\x18\x05 \x01(\x05\x12\x10\n\x08\x64\x65graded\x18\x06 \x03(\t\x12\x0f\n\x07took_ms\x18\x07 \x01(\x01\"I\n\x0e\x45xplainRequest\x12\'\n\x06search\x18\x01 \x01(\x0b\x32\x17.eunoe.v1.SearchRequest\x12\x0e\n\x06hit_id\x18\x02 \x01(\t\"\xa3\x01\n\x0f\x45xplainResponse\x12 \n\x03hit\x18\x01 \x01(\x0b\x32\x13.eunoe.v1.SearchHit\x12<\n\ntimings_ms\x18\x02 \x03(\x0b\x32(.eunoe.v1.ExplainResponse.TimingsMsEntry\x1a\x30\n\x0eTimingsMsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\x32\x8c\x01\n\rSearchService\x12;\n\x06Search\x12\x17.eunoe.v1.SearchRequest\x1a\x18.eunoe.v1.SearchResponse\x12>\n\x07\x45xplain\x12\x18.eunoe.v1.ExplainRequest\x1a\x19.eunoe.v1.ExplainResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15\x65unoe/v1/search.proto\x12\x08\x65unoe.v1\x1a\x14\x65unoe/v1/types.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8f\x02\n\rSearchRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\x12\n\ncontainers\x18\x02 \x03(\t\x12\x0f\n\x07inherit\x18\x03 \x01(\x08\x12\r\n\x05limit\x18\x04 \x01(\x05\x12\x0e\n\x06offset\x18\x05 \x01(\x05\x12\x0c\n\x04mode\x18\x06 \x01(\t\x12\x17\n\x0finclude_related\x18\x07 \x01(\x08\x12(\n\x07\x66ilters\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0f\n\x07\x65xplain\x18\t \x01(\x08\x12)\n\x05\x61s_of\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x66usion\x18\x0b \x01(\t\x12\x0e\n\x06\x61\x62late\x18\x0c \x03(\t\"=\n\x08\x41rmScore\x12\r\n\x05score\x18\x01 \x01(\x01\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\x14\n\x0c\x63ontribution\x18\x03 \x01(\x01\"\xd8\x03\n\tSearchHit\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x11\n\tcontainer\x18\x03 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x04 \x01(\t\x12\x13\n\x0bmemory_type\x18\x05 \x01(\t\x12\x0c\n\x04kind\x18\x06 \x01(\t\x12\r\n\x05score\x18\x07 \x01(\x01\x12\x0c\n\x04tags\x18\x08 \x03(\t\x12.\n\ncreated_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tis_latest\x18\n \x01(\x08\x12\x15\n\rsuperseded_by\x18\x0b \x01(\t\x12 \n\x06source\x18\x0c \x01(\x0b\x32\x10.eunoe.v1.Source\x12\"\n\x07related\x18\r \x03(\x0b\x32\x11.eunoe.v1.Related\x12+\n\x04\x61rms\x18\x0e \x03(\x0b\x32\x1d.eunoe.v1.SearchHit.ArmsEntry\x12)\n\x08metadata\x18\x0f \x01(\x0b\x32\x17.google.protobuf.Struct\x12\r\n\x05\x66used\x18\x10 \x01(\x01\x1a?\n\tArmsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12!\n\x05value\x18\x02 \x01(\x0b\x32\x12.eunoe.v1.ArmScore:\x02\x38\x01\"\x96\x01\n\x0eSearchResponse\x12\r\n\x05query\x18\x01 \x01(\t\x12$\n\x07results\x18\x02 \x03(\x0b\x32\x13.eunoe.v1.SearchHit\x12\r\n\x05total\x18\x03 \x01(\x03\x12\r\n\x05limit\x18\x04 \x01(\x05\x12\x0e\n\x06offset\x18\x05 \x01(\x05\x12\x10\n\x08\x64\x65graded\x18\x06 \x03(\t\x12\x0f\n\x07took_ms\x18\x07 \x01(\x01\"I\n\x0e\x45xplainRequest\x12\'\n\x06search\x18\x01 \x01(\x0b\x32\x17.eunoe.v1.SearchRequest\x12\x0e\n\x06hit_id\x18\x02 \x01(\t\"\xa3\x01\n\x0f\x45xplainResponse\x12 \n\x03hit\x18\x01 \x01(\x0b\x32\x13.eunoe.v1.SearchHit\x12<\n\ntimings_ms\x18\x02 \x03(\x0b\x32(.eunoe.v1.ExplainResponse.TimingsMsEntry\x1a\x30\n\x0eTimingsMsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\x32\x8c\x01\n\rSearchService\x12;\n\x06Search\x12\x17.eunoe.v1.SearchRequest\x1a\x18.eunoe.v1.SearchResponse\x12>\n\x07\x45xplain\x12\x18.eunoe.v1.ExplainRequest\x1a\x19.eunoe.v1.ExplainResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,21 +39,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EXPLAINRESPONSE_TIMINGSMSENTRY']._loaded_options = None
   _globals['_EXPLAINRESPONSE_TIMINGSMSENTRY']._serialized_options = b'8\001'
   _globals['_SEARCHREQUEST']._serialized_start=121
-  _globals['_SEARCHREQUEST']._serialized_end=376
-  _globals['_ARMSCORE']._serialized_start=378
-  _globals['_ARMSCORE']._serialized_end=439
-  _globals['_SEARCHHIT']._serialized_start=442
-  _globals['_SEARCHHIT']._serialized_end=914
-  _globals['_SEARCHHIT_ARMSENTRY']._serialized_start=851
-  _globals['_SEARCHHIT_ARMSENTRY']._serialized_end=914
-  _globals['_SEARCHRESPONSE']._serialized_start=917
-  _globals['_SEARCHRESPONSE']._serialized_end=1067
-  _globals['_EXPLAINREQUEST']._serialized_start=1069
-  _globals['_EXPLAINREQUEST']._serialized_end=1142
-  _globals['_EXPLAINRESPONSE']._serialized_start=1145
-  _globals['_EXPLAINRESPONSE']._serialized_end=1308
-  _globals['_EXPLAINRESPONSE_TIMINGSMSENTRY']._serialized_start=1260
-  _globals['_EXPLAINRESPONSE_TIMINGSMSENTRY']._serialized_end=1308
-  _globals['_SEARCHSERVICE']._serialized_start=1311
-  _globals['_SEARCHSERVICE']._serialized_end=1451
+  _globals['_SEARCHREQUEST']._serialized_end=392
+  _globals['_ARMSCORE']._serialized_start=394
+  _globals['_ARMSCORE']._serialized_end=455
+  _globals['_SEARCHHIT']._serialized_start=458
+  _globals['_SEARCHHIT']._serialized_end=930
+  _globals['_SEARCHHIT_ARMSENTRY']._serialized_start=867
+  _globals['_SEARCHHIT_ARMSENTRY']._serialized_end=930
+  _globals['_SEARCHRESPONSE']._serialized_start=933
+  _globals['_SEARCHRESPONSE']._serialized_end=1083
+  _globals['_EXPLAINREQUEST']._serialized_start=1085
+  _globals['_EXPLAINREQUEST']._serialized_end=1158
+  _globals['_EXPLAINRESPONSE']._serialized_start=1161
+  _globals['_EXPLAINRESPONSE']._serialized_end=1324
+  _globals['_EXPLAINRESPONSE_TIMINGSMSENTRY']._serialized_start=1276
+  _globals['_EXPLAINRESPONSE_TIMINGSMSENTRY']._serialized_end=1324
+  _globals['_SEARCHSERVICE']._serialized_start=1327
+  _globals['_SEARCHSERVICE']._serialized_end=1467
 # @@protoc_insertion_point(module_scope)

@@ -36,6 +36,7 @@ class SearchRequest(_message.Message):
     EXPLAIN_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     FUSION_FIELD_NUMBER: _builtins.int
+    ABLATE_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     inherit: _builtins.bool
     """Also search the ancestors of each container."""
@@ -57,6 +58,10 @@ class SearchRequest(_message.Message):
 
     @_builtins.property
     def as_of(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def ablate(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Steps of mode hybrid to leave out, to measure what each adds: parent_prior, following_prior, mention_hop."""
+
     def __init__(
         self,
         *,
@@ -71,10 +76,11 @@ class SearchRequest(_message.Message):
         explain: _builtins.bool = ...,
         as_of: _timestamp_pb2.Timestamp | None = ...,
         fusion: _builtins.str = ...,
+        ablate: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "filters", b"filters"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "containers", b"containers", "explain", b"explain", "filters", b"filters", "fusion", b"fusion", "include_related", b"include_related", "inherit", b"inherit", "limit", b"limit", "mode", b"mode", "offset", b"offset", "query", b"query"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ablate", b"ablate", "as_of", b"as_of", "containers", b"containers", "explain", b"explain", "filters", b"filters", "fusion", b"fusion", "include_related", b"include_related", "inherit", b"inherit", "limit", b"limit", "mode", b"mode", "offset", b"offset", "query", b"query"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from eunoe.v1 import admin_pb2
+from eunoe_contracts.errors import DeadLetterNotFound
 from fastapi import APIRouter, Depends, Query, Request
 
 from eunoe_gateway.http import shapes
@@ -31,6 +32,7 @@ async def dead_letters(
     document_id: str = "",
     since: datetime | None = None,
     until: datetime | None = None,
+    tenant: str = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
     *,
@@ -38,7 +40,7 @@ async def dead_letters(
 ) -> dict[str, Any]:
     """What was given up, and why."""
     request = admin_pb2.DeadLettersRequest(
-        code=code, document_id=document_id, limit=limit, offset=offset, include_replayed=include_replayed
+        code=code, document_id=document_id, tenant=tenant, limit=limit, offset=offset, include_replayed=include_replayed
     )
     shapes.set_moment(request.since, since, "since")
     shapes.set_moment(request.until, until, "until")
@@ -46,11 +48,22 @@ async def dead_letters(
     return {"dead_letters": [shapes.dead_letter(each) for each in answer.dead_letters], "total": answer.total}
 
 
+@router.get("/v1/dead-letters/{letter_id}")
+async def dead_letter(letter_id: str, door: DoorParam, who: Who) -> dict[str, Any]:
+    """Everything known about one dead letter, also when it was replayed."""
+    answer = await door.application.dead_letters(who, admin_pb2.DeadLettersRequest(id=letter_id, include_replayed=True, limit=1))
+    if not answer.dead_letters:
+        raise DeadLetterNotFound
+    return shapes.dead_letter(answer.dead_letters[0])
+
+
 @router.post("/v1/dead-letters/replay", openapi_extra=schema_of(ReplayBody, required=False))
 async def replay(request: Request, door: DoorParam, who: Who) -> dict[str, Any]:
     """Put dead letters back to work; twice is a no-op."""
     body = validated(ReplayBody, await read_json(request, optional=True))
-    call = admin_pb2.ReplayRequest(ids=body.ids, code=body.code, document_id=body.document_id, dry_run=body.dry_run, limit=body.limit)
+    call = admin_pb2.ReplayRequest(
+        ids=body.ids, code=body.code, document_id=body.document_id, tenant=body.tenant, dry_run=body.dry_run, limit=body.limit
+    )
     shapes.set_moment(call.since, body.since, "since")
     shapes.set_moment(call.until, body.until, "until")
     answer = await door.application.replay(who, call)

@@ -77,5 +77,6 @@ class ReplayBody(BaseModel):
     document_id: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    tenant: str = Field(default="", description="For the local operator, who otherwise reaches all tenants.")
     dry_run: bool = False
-    limit: int = Field(default=1000, ge=1, le=10_000)
+    limit: int = Field(default=1000, ge=1, le=1000, description="Most letters put back to work by this call.")

@@ -168,6 +168,7 @@ def dead_letter(message: admin_pb2.DeadLetter) -> dict[str, Any]:
     """A dead letter."""
     return {
         "id": message.id,
+        "tenant": message.tenant,
         "document_id": message.document_id or None,
         "generation": message.generation,
         "container": message.container,

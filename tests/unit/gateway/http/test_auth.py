@@ -31,6 +31,7 @@ PROTECTED = [
     ("DELETE", "/v1/containers/c"),
     ("GET", "/v1/profile/c"),
     ("GET", "/v1/dead-letters"),
+    ("GET", "/v1/dead-letters/00000000-0000-0000-0000-000000000000"),
     ("POST", "/v1/dead-letters/replay"),
 ]
 NOTE = {"content": "x", "container": "c"}

@@ -177,3 +177,30 @@ async def test_dead_letters_and_their_replay(ours: httpx.AsyncClient, door: Any)
     assert (await ours.post("/v1/dead-letters/replay")).json()["replayed"] == 0
     found = (await ours.get(f"/v1/documents/{identity}")).json()
     assert found["status"] not in {"failed", "done"}
+
+
+async def test_one_dead_letter_says_everything(ours: httpx.AsyncClient, door: Any) -> None:
+    identity = (await ours.post("/v1/documents", json={"content": "x", "container": "c", "name": "x.txt"})).json()["id"]
+    await door.world.process(identity, failing={Stage.EXTRACT: "parser_timeout"})
+    (listed,) = (await ours.get("/v1/dead-letters")).json()["dead_letters"]
+    shown = (await ours.get(f"/v1/dead-letters/{listed['id']}")).json()
+    assert shown == listed
+    assert (shown["tenant"], shown["document_id"], shown["document_name"]) == ("t1", identity, "x.txt")
+    assert (shown["stage"], shown["code"], shown["message"]) == ("extract", "parser_timeout", "extract gave up")
+    assert (shown["attempts"], shown["replays"], shown["trace_id"]) == (5, 0, None)
+    assert shown["first_failed_at"] == shown["last_failed_at"] == "2026-01-01T00:00:00Z"
+    assert (await ours.get("/v1/dead-letters/00000000-0000-0000-0000-000000000000")).json()["code"] == "dead_letter_not_found"
+    assert (await ours.get("/v1/dead-letters/x")).json()["code"] == "invalid_field"
+
+
+async def test_only_the_operator_names_another_tenant(ours: httpx.AsyncClient, door: Any) -> None:
+    accepted = await door.world.post()
+    await door.world.process(accepted.id, failing={Stage.EXTRACT: "parser_timeout"})
+    assert (await ours.get("/v1/dead-letters", params={"tenant": "t2"})).status_code == 403
+    assert (await ours.post("/v1/dead-letters/replay", json={"tenant": "t2"})).status_code == 403
+    assert (await ours.get("/v1/dead-letters", params={"tenant": "t1"})).json()["total"] == 1
+    async with door.client(token="operator-secret") as operator:
+        assert (await operator.get("/v1/dead-letters", params={"tenant": "t1"})).json()["total"] == 1
+        assert (await operator.get("/v1/dead-letters", params={"tenant": "t2"})).json()["total"] == 0
+        assert (await operator.post("/v1/dead-letters/replay", json={"tenant": "t2"})).json()["matched"] == 0
+        assert (await operator.post("/v1/dead-letters/replay", json={"tenant": "t1"})).json()["replayed"] == 1
