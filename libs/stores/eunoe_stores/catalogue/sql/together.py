@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from threading import Lock
+from functools import partial
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from sqlalchemy import Connection
 
 Request = TypeVar("Request")
+MOST = 256
+"""Requests in one batch: bounds the time the first of them waits."""
 CHUNK = 500
 """Ids in one statement; SQLite and PostgreSQL bound the number of parameters."""
 Work = Callable[[Connection], Sequence[Any]]
 
 
-class _Batch(Generic[Request]):
-    """Requests that go together; `results` is the run of all of them."""
-
-    def __init__(self) -> None:
-        self.requests: list[Request] = []
-        self.results: asyncio.Future[Sequence[Any]]
-
-
 class Together(Generic[Request]):
-    """Collects requests until the database starts with them. Use it from one event loop only.
+    """While one batch is on its way, later requests wait and go together; nobody waits for a timer. Use it from one event loop only.
 
-    The order of requests is kept. A request that raises fails all of its batch, so it must raise only for the store's own errors.
+    The order of requests is kept, and a request sees everything that had returned before it was made. A request that raises fails all
+    of its batch, so it must raise only for the store's own errors.
     """
 
     def __init__(
@@ -37,34 +32,36 @@ class Together(Generic[Request]):
     ) -> None:
         self._run = run
         self._work = work
-        self._lock = Lock()  # the batch is closed by the database's thread
-        self._open: _Batch[Request] | None = None
+        self._waiting: list[tuple[Request, asyncio.Future[Any]]] = []
+        self._sender: asyncio.Task[None] | None = None
 
     async def call(self, request: Request) -> Any:
         """The result of this request, committed. Cancelling the caller cancels nobody else's request, nor this one."""
-        with self._lock:
-            batch = self._open
-            is_new = batch is None
-            if batch is None:
-                batch = self._open = _Batch()
-            position = len(batch.requests)
-            batch.requests.append(request)
-        if is_new:
-            batch.results = asyncio.ensure_future(self._run(lambda connection: self._start(connection, batch)))
-            batch.results.add_done_callback(_retrieve)
-        return (await asyncio.shield(batch.results))[position]
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request, future))
+        if self._sender is None or self._sender.done():
+            self._sender = asyncio.create_task(self._send(), name="together")
+        return await future
 
-    def _start(self, connection: Connection, batch: _Batch[Request]) -> Sequence[Any]:
-        with self._lock:
-            if self._open is batch:
-                self._open = None
-        return self._work(connection, batch.requests)
+    async def _send(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+            requests = [request for request, _ in batch]
+            try:
+                results = await self._run(partial(self._start, requests=requests))
+            except BaseException as error:
+                for _, future in batch:
+                    if not future.done():
+                        future.set_exception(error) if isinstance(error, Exception) else future.cancel()
+                if not isinstance(error, Exception):
+                    raise
+            else:
+                for (_, future), result in zip(batch, results, strict=True):
+                    if not future.done():
+                        future.set_result(result)
 
-
-def _retrieve(results: asyncio.Future[Sequence[Any]]) -> None:
-    # Every caller gets the error; when all were cancelled nobody does, and asyncio must not complain about that.
-    if not results.cancelled():
-        results.exception()
+    def _start(self, connection: Connection, *, requests: Sequence[Request]) -> Sequence[Any]:
+        return self._work(connection, requests)
 
 
 def chunks(ids: Iterable[UUID]) -> list[list[UUID]]:
