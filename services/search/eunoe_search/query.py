@@ -34,6 +34,14 @@ class Fusion(StrEnum):
     RRF = "rrf"
 
 
+class Step(StrEnum):
+    """What mode hybrid does after fusion; each can be left out to measure what it adds."""
+
+    PARENT_PRIOR = "parent_prior"
+    FOLLOWING_PRIOR = "following_prior"
+    MENTION_HOP = "mention_hop"
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """What is asked. `where.containers` holds the ancestors already when they are to be searched."""
@@ -46,6 +54,7 @@ class Query:
     fusion: Fusion = Fusion.MINMAX
     include_related: bool = False
     explain: bool = False
+    ablate: frozenset[Step] = frozenset()
 
 
 def read_query(request: search_pb2.SearchRequest, *, default_fusion: str, has_model: bool) -> Query:
@@ -73,6 +82,7 @@ def read_query(request: search_pb2.SearchRequest, *, default_fusion: str, has_mo
         fusion=_choice(Fusion, "fusion", request.fusion or default_fusion),
         include_related=request.include_related,
         explain=request.explain,
+        ablate=frozenset(_choice(Step, "ablate", each) for each in request.ablate),
     )
 
 

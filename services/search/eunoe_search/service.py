@@ -16,6 +16,7 @@ from eunoe_stores.catalogue.port import Catalogue
 from eunoe_stores.graph.port import GraphStore
 from eunoe_stores.vectors.port import VectorIndex
 
+from eunoe_search.ablation import without
 from eunoe_search.answer import hit_of
 from eunoe_search.calibration import calibrated
 from eunoe_search.candidate import Candidate, in_order
@@ -112,6 +113,7 @@ async def _find(
     clock: Clock,
 ) -> Found:
     query = read_query(request, default_fusion=settings.fusion, has_model=model is not None)
+    settings = without(settings, query.ablate)
     tokens = analyse_query(query.text)
     ranking = await rank(tenant, query, tokens, vectors=vectors, graph=graph, model=model, settings=settings, clock=clock)
     if not query.where.latest_only:

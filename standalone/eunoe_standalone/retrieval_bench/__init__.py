@@ -1,0 +1,1 @@
+"""Retrieval quality of the running product on a BEIR folder, through its public API."""

@@ -1,0 +1,66 @@
+"""Ingest a dataset through the API, as a caller would, and wait until every document has ended."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import grpc
+from eunoe.v1 import ingest_pb2
+
+from eunoe_standalone.cli.output import rpc_failure, stable_code
+from eunoe_standalone.cli.upload import BUSY, FIRST_DELAY_S, LONGEST_DELAY_S, Item, follow
+from eunoe_standalone.client import CALL_TIMEOUT_S, Connection
+from eunoe_standalone.retrieval_bench.dataset import Text
+
+PARALLEL = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """Names by document id, what did not become searchable, and the seconds from the first call to the last end."""
+
+    names: Mapping[str, str]
+    failed: Sequence[Item]
+    seconds: float
+
+
+def ingest_texts(server: Connection, texts: Sequence[Text], *, accepted: Callable[[Item], None], ended: Callable[[Item], None]) -> Ingested:
+    """Send all texts, eight calls at a time, and follow them. Texts that are there already are not ingested again."""
+    started = time.monotonic()
+
+    def one(text: Text) -> Item:
+        item = send(server, text)
+        accepted(item)
+        return item
+
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        items = list(pool.map(one, texts))
+    items = follow(server, items, ended)
+    seconds = time.monotonic() - started
+    return Ingested({item.id: item.path for item in items if item.id}, [item for item in items if item.failed], seconds)
+
+
+def send(server: Connection, text: Text) -> Item:
+    """One `Ingest` call; waits and repeats while the server says that its queue is full."""
+    # Name and custom id keep two texts of the same words apart.
+    info = ingest_pb2.ContentInfo(container=text.container, content_type="text", name=text.name, custom_id=text.name)
+    info.metadata.update(dict(text.metadata))
+    request = ingest_pb2.IngestRequest(info=info, text=text.text)
+    delay = FIRST_DELAY_S
+    while True:
+        try:
+            accepted = server.ingest.Ingest(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata).acceptance
+        except grpc.RpcError as error:
+            code = stable_code(error)
+            if code in BUSY:
+                delay = min(delay * 2, LONGEST_DELAY_S)
+                threading.Event().wait(delay)
+                continue
+            if error.code() is grpc.StatusCode.UNAVAILABLE:
+                raise
+            return Item(text.name, status="refused", code=code, message=rpc_failure(error)[0])
+        return Item(text.name, accepted.id, accepted.status)
