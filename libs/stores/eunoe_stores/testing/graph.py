@@ -22,6 +22,10 @@ class MemoryGraphStore:
         self._nodes: dict[tuple[str, UUID], Node] = {}
         self._edges: dict[EdgeKey, Edge] = {}
 
+    def contents(self, tenant: str) -> tuple[list[Node], list[Edge]]:
+        """Everything in it, for tests."""
+        return [node for (owner, _), node in self._nodes.items() if owner == tenant], self._of(tenant)
+
     async def upsert(self, tenant: str, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
         """See `GraphStore.upsert`."""
         checked_tenant(tenant)

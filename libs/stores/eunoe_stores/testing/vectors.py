@@ -32,6 +32,10 @@ class MemoryVectorIndex:
         self._model: str | None = None
         self._dimensions: int | None = None
 
+    def rows(self, tenant: str) -> list[IndexRow]:
+        """Everything in it, for tests."""
+        return self._rows(tenant)
+
     async def upsert(self, tenant: str, rows: Sequence[IndexRow]) -> None:
         """See `VectorIndex.upsert`."""
         vectors = [row.vector for row in rows if row.vector is not None]

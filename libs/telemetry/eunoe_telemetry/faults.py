@@ -1,0 +1,116 @@
+"""Seeded faults around any port. For simulations; for users of eunoe too.
+
+A call can fail before its effect, after its effect, have it twice, late, half (a batch), or hang until whoever waits gives up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from eunoe_contracts.errors import StoreUnavailable
+
+Call = Callable[..., Awaitable[Any]]
+KINDS = ("before", "after", "twice", "late", "half", "hang")
+HANG_S = 90.0
+"""Longer than any handler's deadline and than a lease: the caller is cancelled, or somebody else took its work meanwhile."""
+LATE_S = 3.0
+
+
+@dataclass(slots=True)
+class Life:
+    """A process whose end can be simulated: once it is over, no call of it has an effect any more, nor an answer."""
+
+    over: bool = False
+
+
+@dataclass(slots=True)
+class Faults:
+    """Decides what goes wrong. `rate` is the share of calls; `weights` say how often each of `KINDS` among these."""
+
+    draw: Random
+    rate: float
+    weights: Sequence[float] = (3, 3, 2, 4, 2, 0.3)
+    on: bool = False
+    seen: Counter[str] = field(default_factory=Counter)
+
+    async def around(self, life: Life, label: str, call: Call, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """Do the call, or what goes wrong with it. `label` is `port.method`."""
+        if life.over:
+            raise StoreUnavailable
+        kind = self._kind()
+        if kind:
+            self.seen[f"{label} {kind}"] += 1
+        if kind == "before":
+            raise StoreUnavailable
+        if kind in {"late", "hang"}:
+            await asyncio.sleep(self.draw.random() * LATE_S if kind == "late" else HANG_S)
+            if life.over:
+                raise StoreUnavailable
+        if kind == "half":
+            await call(*_halved(args), **named)
+            raise StoreUnavailable
+        result = await call(*args, **named)
+        if kind == "twice":
+            await _again(call, args, named)
+        if kind == "after" or life.over:
+            raise StoreUnavailable
+        return result
+
+    def _kind(self) -> str:
+        if not self.on or self.draw.random() >= self.rate:
+            return ""
+        return self.draw.choices(KINDS, self.weights)[0]
+
+
+class FaultyPort:
+    """A port whose awaited calls, and contexts, go through `faults`; everything else is the port's own."""
+
+    def __init__(self, port: Any, name: str, faults: Faults, life: Life) -> None:
+        self._port = port
+        self._name = name
+        self._faults = faults
+        self._life = life
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._port, name)
+        label = f"{self._name}.{name}"
+        if inspect.iscoroutinefunction(found):
+
+            async def call(*args: Any, **named: Any) -> Any:
+                return await self._faults.around(self._life, label, found, args, named)
+
+            return call
+        if hasattr(found, "__wrapped__") and inspect.isasyncgenfunction(inspect.unwrap(found)):  # made by `asynccontextmanager`
+
+            @asynccontextmanager
+            async def context(*args: Any, **named: Any) -> AsyncIterator[Any]:
+                await self._faults.around(self._life, label, _nothing, (), {})
+                async with found(*args, **named) as value:
+                    yield value
+
+            return context
+        return found
+
+
+async def _nothing() -> None:
+    return
+
+
+async def _again(call: Call, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    """A request that the network delivered twice: only the first answer reaches the caller, whatever the second is."""
+    try:
+        await call(*args, **named)
+    except Exception:  # noqa: BLE001 - nobody is there to hear it
+        return
+
+
+def _halved(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The first half of every list among the arguments."""
+    return tuple(each[: len(each) // 2] if isinstance(each, (list, tuple)) else each for each in args)

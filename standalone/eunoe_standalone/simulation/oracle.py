@@ -1,0 +1,215 @@
+"""What must be true: while everything is in motion, and when it has come to rest."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eunoe_contracts import topics
+from eunoe_contracts.content import STRUCTURE_KINDS
+from eunoe_contracts.stages import RANK, DocumentStatus
+from eunoe_contracts.tenancy import DEFAULT_TENANT
+from eunoe_stores.catalogue.rows import DeadLetterQuery, DocumentRow, Page
+from eunoe_stores.testing import MemoryGraphStore, MemoryVectorIndex
+
+from eunoe_standalone.audit import audit, every_document
+from eunoe_standalone.simulation.crowd import Expected, Item
+from eunoe_standalone.simulation.world import World
+
+GROUPS = {
+    topics.DOCUMENT_ACCEPTED: ("extract",),
+    topics.DOCUMENT_EXTRACTED: ("embedder", "propose", "graph"),
+    topics.MEMORIES_PROPOSED: ("embedder",),
+    topics.MEMORIES_EMBEDDED: ("graph",),
+    topics.STAGE_FINISHED: ("finish",),
+    topics.DOCUMENT_ERASED: ("embedder", "graph", "extract", "erase-gateway"),
+    topics.MEMORY_CHANGED: ("embedder",),
+}
+MANY = 1_000_000
+
+
+class Broken(AssertionError):  # noqa: N818 - what was found, not an error of the program
+    """The promise does not hold."""
+
+
+def expect(holds: object, what: str) -> None:
+    """Raise `Broken` unless it holds."""
+    if not holds:
+        raise Broken(what)
+
+
+@dataclass(slots=True)
+class StatusWatcher:
+    """Looks at every document after every commit: within a generation the status never goes back, unless a replay reopened it."""
+
+    seen: dict[bytes, tuple[int, str]] = field(default_factory=dict)
+    replays: dict[bytes, int] = field(default_factory=dict)
+    ends: dict[tuple[bytes, int], int] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
+
+    def __call__(self, connection: sqlite3.Connection) -> None:
+        """One look."""
+        for document, generation, status in connection.execute("SELECT id, generation, status FROM documents"):
+            before = self.seen.get(document)
+            if before == (generation, status):
+                continue
+            self.seen[document] = (generation, status)
+            if before is not None and before[0] > generation:
+                self.broken.append(f"generation of {document} went from {before[0]} to {generation}")
+            if before is not None and before[0] == generation:
+                self._changed(connection, document, DocumentStatus(before[1]), DocumentStatus(status))
+
+    def _changed(self, connection: sqlite3.Connection, document: bytes, before: DocumentStatus, after: DocumentStatus) -> None:
+        if RANK[after] > RANK[before]:
+            return
+        told = connection.execute("SELECT coalesce(sum(replays), 0) FROM dead_letters WHERE document = ?", (document,)).fetchone()[0]
+        if told <= self.replays.get(document, 0):
+            self.broken.append(f"status went from {before} to {after}")
+        self.replays[document] = told
+
+
+async def is_quiet(world: World) -> bool:
+    """Nothing is open, nothing waits on the log, every erasure is proved, every unowned blob is gone."""
+    catalogue, log = world.stores.catalogue, world.stores.log
+    far = world.clock.now().replace(year=9999)
+    if await catalogue.count_open() or await catalogue.pending_erasures(requested_before=far, limit=1):
+        return False
+    for topic, groups in GROUPS.items():
+        for group in groups:
+            for name in (topic, *(topics.retry_topic(topic, group, delay) for delay in topics.RETRY_DELAYS)):
+                if await log.lag(name, group):
+                    return False
+    return not any(each.store == "blobs" for each in (await audit(world.stores)).orphans)
+
+
+async def loudness(world: World) -> str:
+    """What is not quiet."""
+    rows = [row async for row in every_document(world.stores, DEFAULT_TENANT)]
+    found = []
+    for each in rows:
+        row = await world.stores.catalogue.document(DEFAULT_TENANT, each.id)
+        if row is not None and not row.status.is_end:
+            found.append(f"{row.name} {row.status} {[f'{stage.value}={one.state.value}' for stage, one in row.stages.items()]}")
+    lags = []
+    for topic, groups in GROUPS.items():
+        for group in groups:
+            if lag := await world.stores.log.lag(topic, group):
+                lags.append(f"{group} lags {lag} on {topic}")
+    return "; ".join((*found, *lags)) or "an erasure without its proof, or a blob without its owner"
+
+
+async def check(world: World, items: Sequence[Item], *, degraded: bool = False) -> None:
+    """Everything at rest agrees with itself and with what was acknowledged. Raises `Broken`."""
+    watcher = world.database.watcher
+    if isinstance(watcher, StatusWatcher):
+        expect(not watcher.broken, "; ".join(watcher.broken[:3]))
+    found = await audit(world.stores)
+    expect(not found.orphans, f"orphans: {found.orphans[:3]}")
+    expect(not found.missing, f"missing: {found.missing[:3]}")
+    expect(not found.miscounted, f"documents that differ from their counts: {found.miscounted[:3]}")
+    rows = {row.id: row async for row in every_document(world.stores, DEFAULT_TENANT)}
+    await check_letters(world, rows)
+    for item in items:
+        check_item(item, rows)
+    check_rows(world.database.raw)
+    expect(degraded or not any(row.degraded for row in rows.values()), "a document is degraded after all was replayed")
+
+
+async def check_letters(world: World, rows: Mapping[Any, DocumentRow]) -> None:
+    """Whatever failed has one dead letter that says why; what is done has none that is open."""
+    letters, _ = await world.stores.catalogue.dead_letters(DEFAULT_TENANT, DeadLetterQuery(), Page(MANY))
+    for row in rows.values():
+        expect(row.status.is_end, f"{row.name} has no end")
+        mine = [each for each in letters if each.document == row.id and each.generation == row.generation]
+        stages = [each.stage for each in mine]
+        expect(len(stages) == len(set(stages)), f"{row.name} has several dead letters of one stage: {stages}")
+        if row.status is DocumentStatus.FAILED and row.error_code != "read_back_failed":
+            expect(any(each.code == row.error_code for each in mine), f"{row.name} failed with {row.error_code} and no dead letter")
+
+
+def check_item(item: Item, rows: Mapping[Any, DocumentRow]) -> None:
+    """The item is what its client was told last."""
+    row = rows.get(item.id)
+    name = f"item {item.number} ({item.expected})"
+    if item.expected is Expected.PRESENT:
+        expect(row is not None, f"{name} was accepted and is gone")
+        if row is not None:
+            wanted = DocumentStatus.DONE if item.is_readable else DocumentStatus.FAILED
+            expect(row.status is wanted, f"{name} is {row.status} {row.error_code}")
+    if item.expected is Expected.CANCELLED:
+        expect(row is not None and row.status is DocumentStatus.CANCELLED, f"{name} is not cancelled but {row.status if row else 'gone'}")
+    if item.expected is Expected.ERASED:
+        expect(row is None, f"{name} came back")
+    same = [each for each in rows.values() if each.name == item.request().info.name]
+    expect(len(same) <= 1, f"{name} is there {len(same)} times")
+    if item.is_versioned:
+        versions = [each for each in rows.values() if each.custom_id == f"gauge{item.number}" and each.status is DocumentStatus.DONE]
+        expect(len(versions) <= 1, f"{name} has {len(versions)} versions")
+
+
+def check_rows(connection: sqlite3.Connection) -> None:
+    """No row of the catalogue belongs to nothing."""
+    for table in ("stages", "units", "memory_sources"):
+        count = connection.execute(
+            f"SELECT count(*) FROM {table} AS t WHERE NOT EXISTS"  # noqa: S608 - a constant
+            " (SELECT 1 FROM documents AS d WHERE d.id = t.document AND d.status != 'erased' AND t.generation <= d.generation)"
+        ).fetchone()[0]
+        expect(count == 0, f"{count} rows of {table} belong to no document")
+    alone = connection.execute(
+        "SELECT count(*) FROM memories AS m WHERE alive AND NOT EXISTS (SELECT 1 FROM memory_sources AS s WHERE s.memory = m.id)"
+    ).fetchone()[0]
+    expect(alone == 0, f"{alone} memories without a source")
+
+
+async def digest(world: World) -> dict[str, list[str]]:
+    """The final state without what depends on time and on the number of generations."""
+    stores = world.stores
+    rows = {row.id: row async for row in every_document(stores, DEFAULT_TENANT)}
+    found = [f"{row.name} {row.custom_id} {row.status} {row.error_code} {sorted(row.counts.items())}" for row in rows.values() if shown(row)]
+    units = []
+    for row in rows.values():
+        if row.status is DocumentStatus.DONE:
+            for unit in await stores.catalogue.units(DEFAULT_TENANT, row.id, row.generation, kinds=STRUCTURE_KINDS):
+                units.append(f"{unit.id} {unit.kind} {unit.ordinal} {unit.text} {unit.context} {unit.parent}")
+    memories, _ = await stores.catalogue.list_memories(DEFAULT_TENANT, container="", document=None, kinds=frozenset(), page=Page(MANY))
+    held = [
+        f"{each.id} {each.text} {sorted(str(source) for source in each.sources if shown(rows.get(source)))}"
+        for each in memories
+        if any(shown(rows.get(source)) for source in each.sources)
+    ]
+    return {
+        "documents": sorted(found),
+        "units": sorted(units),
+        "memories": sorted(held),
+        "vectors": vector_digest(stores.vectors),
+        "graph": graph_digest(stores.graph),
+    }
+
+
+def shown(row: DocumentRow | None) -> bool:
+    """Counts for readers."""
+    return row is not None and row.status in {DocumentStatus.DONE, DocumentStatus.FAILED}
+
+
+def vector_digest(vectors: Any) -> list[str]:
+    """What is searchable. A memory may be found through any of its sources."""
+    found = []
+    for row in vectors.rows(DEFAULT_TENANT):
+        place = "" if row.kind not in STRUCTURE_KINDS else f"{row.document} {row.parent} {row.position} {row.title}"
+        found.append(f"{row.public_id} {row.kind} {row.body} {row.context} {place}")
+    return sorted(found)
+
+
+def graph_digest(graph: Any) -> list[str]:
+    """Nodes and edges by public ids."""
+    nodes, edges = graph.contents(DEFAULT_TENANT)
+    names = {node.key: str(node.public_id) for node in nodes}
+    lines = [f"node {node.kind} {node.public_id} {node.name} {node.document}" for node in nodes]
+    lines += [
+        f"edge {names[edge.source]} {edge.kind} {names[edge.target]} {edge.document} {edge.weight}"
+        for edge in edges
+        if edge.source in names and edge.target in names
+    ]
+    return sorted(lines)
