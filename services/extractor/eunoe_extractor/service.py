@@ -16,6 +16,7 @@ from eunoe_contracts.errors import EmptyExtraction, LowTextQuality, MalformedEve
 from eunoe_contracts.events import Event, document_event
 from eunoe_contracts.identity import session_id
 from eunoe_models.embedding.port import TokenCounter
+from eunoe_safety.event_loop import off_loop
 from eunoe_stores.blobs.port import BlobKey, BlobStore
 from eunoe_stores.catalogue.port import DocumentCatalogue, UnitCatalogue
 from eunoe_stores.catalogue.rows import DocumentRow
@@ -47,8 +48,9 @@ async def extract(
 ) -> Sequence[Event]:
     """Parse the blob of a document and store its units; the same event twice stores the same rows.
 
-    Without `tokens` (no embedder) lengths are characters / 4. Raises what `Parser.parse` raises, `EmptyExtraction` when there is
-    no text, `LowTextQuality` when nobody could read it. Nothing happens for a document that is erased or has a newer generation.
+    Without `tokens` (no embedder) lengths are characters / 4. Raises what `Parser.parse` and `verified_format` raise, `EmptyExtraction`
+    when there is no text, `LowTextQuality` when nobody could read it. Nothing happens for a document that is erased or has a newer
+    generation.
     """
     row = await _current(event, catalogue)
     if row is None:
@@ -99,7 +101,9 @@ async def _current(event: Event, catalogue: DocumentCatalogue) -> DocumentRow | 
 
 async def _parse(row: DocumentRow, *, blobs: BlobStore, parser: Parser) -> ParsedDocument:
     async with blobs.as_file(row.tenant, BlobKey(row.id, row.generation, row.blob)) as path:
-        format_id = await asyncio.to_thread(verified_format, path, accepted=row.content_type, name=row.name, media_type=row.media_type)
+        format_id = await asyncio.to_thread(
+            verified_format, path, accepted=row.content_type, name=row.name, media_type=row.media_type, sha256=row.sha256
+        )
         return await parser.parse(path, format_id=format_id, name=row.name)
 
 
@@ -130,7 +134,7 @@ async def _stored(
     # When the deadline ends the wait, the thread must end too: several of them would starve everything else.
     stop = threading.Event()
     try:
-        made = await asyncio.to_thread(_units, origin, parsed, StoppableCounter(tokens, stop), limits)
+        made = await off_loop(sum(len(each.text) for each in parsed.blocks), _units, origin, parsed, StoppableCounter(tokens, stop), limits)
     finally:
         stop.set()
     is_stored = await catalogue.put_units(row.tenant, row.id, row.generation, made, title=origin.title, now=clock.now())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
@@ -10,6 +9,7 @@ from uuid import UUID
 from eunoe_contracts.errors import MalformedEvent
 from eunoe_contracts.events import Event
 from eunoe_contracts.identity import row_key
+from eunoe_safety.event_loop import off_loop
 from eunoe_stores.catalogue.port import DocumentCatalogue, MemoryCatalogue, UnitCatalogue
 from eunoe_stores.catalogue.rows import DocumentRow
 from eunoe_stores.graph.port import Edge, EdgeKind, GraphStore, Node
@@ -43,7 +43,7 @@ async def structure(event: Event, *, catalogue: StructureCatalogue, graph: Graph
     units = await catalogue.units(row.tenant, row.id, row.generation)
     drawn = outline(row, units, position=turn_position(row))
     session = session_of(row, units)
-    named = await asyncio.to_thread(mentions, row, units)
+    named = await off_loop(sum(len(unit.text) for unit in units), mentions, row, units)
     await _store(row.tenant, (*drawn.nodes, *session.nodes, *named.nodes), (*drawn.edges, *session.edges, *named.edges), graph=graph)
     links = [
         *await mentioned_documents(row, named, graph=graph),

@@ -15,9 +15,9 @@ import pytest
 from eunoe.v1 import events_pb2
 from eunoe_contracts import topics
 from eunoe_contracts.content import Kind, Unit, assemble_text
-from eunoe_contracts.errors import EmptyExtraction, EmptyFile, FormatMismatch, LowTextQuality
+from eunoe_contracts.errors import EmptyExtraction, EmptyFile, FormatMismatch, LowTextQuality, ReadBackFailed
 from eunoe_contracts.events import Event, document_event
-from eunoe_contracts.identity import session_id
+from eunoe_contracts.identity import session_id, sha256_hex
 from eunoe_contracts.stages import DocumentStatus
 from eunoe_extractor.config import ExtractorSettings
 from eunoe_extractor.main import main
@@ -130,7 +130,7 @@ class Bench:
     clock: StandingClock = field(default_factory=StandingClock)
 
     async def add(self, data: bytes, **changes: Any) -> DocumentRow:
-        row = document(**changes)
+        row = document(**{"sha256": sha256_hex(data), **changes})
         self.rows.documents[row.id] = row
         await self.blobs.put(row.tenant, BlobKey(row.id, row.generation, row.blob), data)
         return row
@@ -172,6 +172,14 @@ async def test_titles_come_from_the_caller_then_the_document_then_the_name():
     assert bench.rows.titles == {given.id: "Given", inside.id: "Inside"}
 
 
+async def test_bytes_that_were_not_accepted_are_not_read():
+    bench = Bench()
+    row = await bench.add(b"First.\n\nSec", sha256=sha256_hex(b"First.\n\nSecond."))
+    with pytest.raises(ReadBackFailed):
+        await bench.extract(accepted(row))
+    assert bench.rows.stored == {}
+
+
 async def test_no_text_is_empty_extraction():
     bench = Bench()
     bench.parser.answer = ParsedDocument("text")
@@ -205,7 +213,7 @@ class Waiting:
 
 async def test_the_segmenter_ends_soon_after_its_deadline():
     bench, counter = Bench(), Waiting()
-    row = await bench.add(b"First.\n\nSecond.\n\nThird.")
+    row = await bench.add(b"First.\n\nSecond.\n\nThird.\n\n" * 600)  # long enough for a thread
     ports = {"catalogue": bench.rows, "blobs": bench.blobs, "parser": bench.parser, "tokens": counter}
     task = asyncio.create_task(extract(accepted(row), **ports, limits=Limits(), clock=bench.clock))
     assert await asyncio.to_thread(counter.begun.wait, 10)

@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from uuid import UUID, uuid4
@@ -38,9 +39,17 @@ class FolderBlobStore:
     async def stage(self, tenant: str, upload_id: str, chunks: AsyncIterator[bytes], *, limit: int) -> StagedBlob:
         """See `BlobStore.stage`. At most 1 MiB and one chunk are held in memory."""
         target = self._staged(tenant, upload_id)
+        buffer = bytearray()
+        async for chunk in chunks:
+            buffer += chunk
+            if len(buffer) >= BUFFER_BYTES:
+                break
+        else:
+            return await _in_thread(partial(self._stage_whole, target, upload_id, bytes(buffer), limit))
         upload = await _in_thread(lambda: self._open_upload(target, limit))
         try:
-            buffer = bytearray()
+            await _in_thread(lambda data=bytes(buffer): upload.write(data))  # type: ignore[misc]  # mypy cannot infer such a lambda
+            buffer.clear()
             async for chunk in chunks:
                 buffer += chunk
                 if len(buffer) >= BUFFER_BYTES:
@@ -50,6 +59,15 @@ class FolderBlobStore:
             return await _in_thread(lambda: upload.finish(upload_id))
         finally:
             await asyncio.shield(_in_thread(upload.abandon))
+
+    def _stage_whole(self, target: Path, upload_id: str, data: bytes, limit: int) -> StagedBlob:
+        """A small upload in one visit to a thread."""
+        upload = self._open_upload(target, limit)
+        try:
+            upload.write(data)
+            return upload.finish(upload_id)
+        finally:
+            upload.abandon()
 
     async def promote(self, tenant: str, upload_id: str, key: BlobKey) -> None:
         """See `BlobStore.promote`. Raises `BlobNotFound` when neither the upload nor the blob is there."""

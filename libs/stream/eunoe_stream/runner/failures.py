@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from enum import StrEnum
 from uuid import UUID
 
@@ -14,6 +15,9 @@ from eunoe_stream.runner.dead_letters import dead_record
 from eunoe_stream.runner.retry import attempts_of, first_failure_of
 from eunoe_stream.runner.work import Work, Workplace
 
+LONGEST_OUTAGE = timedelta(hours=6)
+"""How long an item is tried again while something that it needs is away."""
+
 
 class Verdict(StrEnum):
     """`retry`: later it may work. `dead`: it never will, or was tried often enough."""
@@ -22,9 +26,12 @@ class Verdict(StrEnum):
     DEAD = "dead"
 
 
-def decide(error: EunoeError, *, attempts: int, max_attempts: int) -> Verdict:
-    """By the type of the error and the number of attempts that have failed, this one included."""
-    return Verdict.RETRY if error.retryable and attempts < max_attempts else Verdict.DEAD
+def decide(error: EunoeError, *, attempts: int, max_attempts: int, failing: timedelta = timedelta(0)) -> Verdict:
+    """By the type of the error and the number of attempts that have failed, this one included; of an outage by the time `failing`,
+    since a store that is away for an hour must not turn its queue into dead letters.
+    """
+    again = attempts < max_attempts or (error.is_outage and failing < LONGEST_OUTAGE)
+    return Verdict.RETRY if error.retryable and again else Verdict.DEAD
 
 
 class Failures:
@@ -37,7 +44,8 @@ class Failures:
         """The handler failed. True: the record is dealt with. False: the stage is paused, run the record again when admitted."""
         place = self._place
         failure = self._failure(work.delivery, error)
-        verdict = decide(error, attempts=failure.attempts, max_attempts=place.subscription.max_attempts)
+        failing = failure.failed_at - failure.first_failed_at
+        verdict = decide(error, attempts=failure.attempts, max_attempts=place.subscription.max_attempts, failing=failing)
         if isinstance(error, (ContentError, PoisonEvent)):
             place.circuit.neutral(work.subject, probe=work.probe)
         elif verdict is Verdict.RETRY and work.probe:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Sequence
 
@@ -18,6 +19,8 @@ from eunoe_stream.runner.insistence import where
 from eunoe_stream.runner.work import Work, Workplace
 
 logger = logging.getLogger(__name__)
+_deliveries = itertools.count()
+"""Numbers the deliveries of this process; with the instance they name the owner of a claim."""
 
 
 class Handling:
@@ -49,7 +52,7 @@ class Handling:
         place = self._place
         probe = await place.circuit.admit()
         # An owner of its own for every delivery: two deliveries of one event must not share a claim.
-        work = Work(delivery, event, key, f"{place.instance}-{place.ids.new()}", probe)
+        work = Work(delivery, event, key, f"{place.instance}-{next(_deliveries)}", probe)
         try:
             if key is None:
                 return await self._handle(work, None)

@@ -47,7 +47,7 @@ class Acceptance:
         """Accept a text. Raises `EmptyContent`, `InvalidEncoding`, `UnsupportedFormat`, `PayloadTooLarge`."""
         recognised = recognise_text(submission)
         data = text_bytes(text)
-        await self.admit()
+        self._require_space()  # the queue is looked at when the row is written: this body is here already
         upload_id = self._ports.ids.new()
         staged = await self._ports.blobs.stage(tenant, upload_id, _pieces(data), limit=self._settings.max_text_bytes)
         return await self._commit(tenant, submission, staged, recognised)
@@ -79,10 +79,13 @@ class Acceptance:
 
     async def admit(self) -> None:
         """Raise `StorageFull` or `QueueFull` when no new work is taken in."""
-        if not self._ports.has_space():
-            raise StorageFull
+        self._require_space()
         if await self._ports.catalogue.count_open() >= self._settings.queue_limit:
             raise QueueFull(retry_after_s=self._settings.retry_after_s)
+
+    def _require_space(self) -> None:
+        if not self._ports.has_space():
+            raise StorageFull
 
     async def _commit(self, tenant: str, submission: Submission, staged: StagedBlob, recognised: Recognised) -> ingest_pb2.Acceptance:
         new = _new_document(tenant, submission, staged, recognised)

@@ -10,7 +10,7 @@ from uuid import UUID
 from eunoe_contracts.errors import BlobNotFound, EunoeError, QueueFull, StaleGeneration, StoreUnavailable
 from eunoe_contracts.identity import root_id
 from eunoe_stores.blobs.port import BlobKey
-from eunoe_stores.catalogue.rows import AcceptAction, Accepted, NewDocument
+from eunoe_stores.catalogue.rows import AcceptAction, Accepted, DocumentRow, NewDocument
 
 from eunoe_gateway.config import GatewaySettings
 from eunoe_gateway.documents.inputs import accepted_event
@@ -52,11 +52,14 @@ class Commit:
             task.exception()  # read it, also when the caller that would have is gone
 
     async def _run(self, tenant: str, new: NewDocument, upload_id: str) -> Accepted:
+        promoted = False
         try:
             async with self._locks.hold(new.id):
                 accepted = await self._accept(tenant, new, upload_id)
+            promoted = accepted.action is not AcceptAction.DEDUPLICATE
         finally:
-            await self._ports.blobs.discard(tenant, upload_id)
+            if not promoted:
+                await self._ports.blobs.discard(tenant, upload_id)
         row = accepted.document
         if accepted.action is not AcceptAction.DEDUPLICATE:
             self._ports.metrics.count("ingest_bytes_total", new.size, format=new.content_type)
@@ -72,20 +75,22 @@ class Commit:
 
     async def _accept(self, tenant: str, new: NewDocument, upload_id: str) -> Accepted:
         placed: BlobKey | None = None
+        accepted: Accepted | None = None
         try:
             for _ in range(MAX_PLANS):
                 plan = await self._ports.catalogue.plan_accept(tenant, new, reprocess=await self._is_last_again(tenant, new))
                 if plan.action is not AcceptAction.DEDUPLICATE:
                     placed = await self._place(tenant, upload_id, BlobKey(new.id, plan.generation, new.blob), placed, new.size)
                 with contextlib.suppress(StaleGeneration):
-                    return await self._ports.catalogue.accept(
+                    accepted = await self._ports.catalogue.accept(
                         tenant, new, plan=plan, queue_limit=self._settings.queue_limit, now=self._ports.clock.now()
                     )
+                    return accepted
             raise StoreUnavailable("The document changed again and again while it was accepted; send it again.")
         except QueueFull as error:
             raise QueueFull(error.message, retry_after_s=error.retry_after_s or self._settings.retry_after_s) from error
         finally:
-            if placed is not None:
+            if placed is not None and (accepted is None or not _owns(accepted.document, placed)):
                 await self._drop_unowned(tenant, placed)
 
     async def _is_last_again(self, tenant: str, new: NewDocument) -> bool:
@@ -112,8 +117,12 @@ class Commit:
     async def _drop_unowned(self, tenant: str, key: BlobKey) -> None:
         try:
             row = await self._ports.catalogue.document(tenant, key.document)
-            if row is None or (row.generation, row.blob) != (key.generation, key.name):
+            if row is None or not _owns(row, key):
                 await self._ports.blobs.delete_one(tenant, key)
         except EunoeError as error:
             # The answer is decided already; an audit finds what stays.
             logger.warning("unowned blob may have been left: %s", error.code)
+
+
+def _owns(row: DocumentRow, key: BlobKey) -> bool:
+    return (row.generation, row.blob) == (key.generation, key.name)

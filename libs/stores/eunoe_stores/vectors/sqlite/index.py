@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 from eunoe_contracts.errors import ModelMismatch
 from eunoe_contracts.tenancy import checked_tenant
+from eunoe_safety.event_loop import off_loop
 from numpy.typing import NDArray
 
 from eunoe_stores.sqlite.connections import raw
@@ -55,7 +56,8 @@ class SqliteVectorIndex:
             return
         state = await self._tenant(tenant, create=True)
         unique = {row.key: row for row in rows}
-        entries: list[Entry] = await asyncio.to_thread(lambda: [entry(row, state.number) for row in unique.values()])
+        size = sum(len(row.body) + len(row.context) for row in unique.values())
+        entries = await off_loop(size, _entries, list(unique.values()), state.number)
         await self._tenants.write(state, lambda driver: writes.upsert(driver, state.number, entries))
 
     async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
@@ -223,3 +225,7 @@ def _sync(log: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _entries(rows: Sequence[IndexRow], tenant: int) -> list[Entry]:
+    return [entry(row, tenant) for row in rows]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from uuid import UUID
@@ -10,6 +9,7 @@ from uuid import UUID
 from eunoe_contracts.content import Entity, Memory, Unit
 from eunoe_contracts.identity import entity_id, memory_id
 from eunoe_contracts.names import NAME_TYPE, main_names
+from eunoe_safety.event_loop import off_loop
 
 from eunoe_llm_extractor.backends.port import Source
 from eunoe_llm_extractor.backends.rules.date import date_in
@@ -33,7 +33,7 @@ class RulesProposer:
 
     async def propose(self, tenant: str, source: Source) -> Sequence[Memory]:
         """See `Proposer.propose`. At most `most` per document, the most certain ones, in document order."""
-        return await asyncio.to_thread(self._propose, tenant, source)
+        return await off_loop(sum(len(unit.text) for unit in source.units), self._propose, tenant, source)
 
     def _propose(self, tenant: str, source: Source) -> list[Memory]:
         found: dict[UUID, tuple[int, Memory]] = {}
