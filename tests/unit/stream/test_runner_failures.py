@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from eunoe_contracts import topics
-from eunoe_contracts.errors import CorruptDocument, EunoeError, InternalError, StorageFull, StoreUnavailable
+from eunoe_contracts.errors import CorruptDocument, DeadlineExceeded, EunoeError, InternalError, StorageFull, StoreUnavailable
 from eunoe_contracts.events import Event, Record
 from eunoe_contracts.stages import StageState
 from eunoe_stream.runner.failures import Verdict, decide
@@ -17,24 +17,36 @@ from eunoe_telemetry.testing import eventually
 
 
 @pytest.mark.parametrize(
-    ("error", "attempts", "verdict"),
+    ("error", "attempts", "hours", "verdict"),
     [
-        (StoreUnavailable(), 1, Verdict.RETRY),
-        (StoreUnavailable(), 4, Verdict.RETRY),
-        (StoreUnavailable(), 5, Verdict.DEAD),
-        (InternalError(), 1, Verdict.RETRY),
-        (CorruptDocument(), 1, Verdict.DEAD),
+        (StoreUnavailable(), 1, 0, Verdict.RETRY),
+        (StoreUnavailable(), 4, 7, Verdict.RETRY),
+        (StoreUnavailable(), 40, 5.9, Verdict.RETRY),
+        (StoreUnavailable(), 5, 6, Verdict.DEAD),
+        (InternalError(), 4, 7, Verdict.RETRY),
+        (InternalError(), 5, 0, Verdict.DEAD),
+        (DeadlineExceeded(), 5, 0, Verdict.DEAD),
+        (CorruptDocument(), 1, 0, Verdict.DEAD),
     ],
 )
-def test_the_type_of_the_error_decides(error: EunoeError, attempts: int, verdict: Verdict) -> None:
-    assert decide(error, attempts=attempts, max_attempts=5) is verdict
+def test_the_type_of_the_error_decides(error: EunoeError, attempts: int, hours: float, verdict: Verdict) -> None:
+    assert decide(error, attempts=attempts, max_attempts=5, failing=timedelta(hours=hours)) is verdict
+
+
+async def test_an_outage_longer_than_all_retries_loses_nothing(bench: Any) -> None:
+    bench.fail("a", StoreUnavailable(), times=12)
+    await bench.start()
+    await bench.accept("a")
+    await eventually(lambda: bench.document("a") in bench.handled, meanwhile=lambda: bench.clock.advance(60))
+    assert bench.dead() == []
+    assert bench.state("a") is StageState.FINISHED
 
 
 async def test_a_retry_waits_on_its_topic_and_blocks_nobody(bench: Any) -> None:
     bench.fail("flaky", StoreUnavailable())
     await bench.start()
     await bench.accept("flaky", "next", "after")
-    await eventually(lambda: len(bench.handled) == 2)
+    await eventually(lambda: len(bench.handled) == 2 and bool(bench.retries(1)))
     assert bench.document("flaky") not in bench.handled
     [retry] = bench.retries(1)
     assert retry.headers["eunoe-attempt"] == "1"
@@ -62,23 +74,23 @@ async def test_a_record_that_waits_ten_minutes_does_not_hold_the_main_partition(
 
 
 async def test_after_the_last_attempt_a_dead_letter(bench: Any) -> None:
-    bench.fail("a", StoreUnavailable(), times=99)
+    bench.fail("a", InternalError(), times=99)
     await bench.start(max_attempts=3)
     await bench.accept("a")
     await eventually(lambda: bool(bench.dead()), meanwhile=lambda: bench.clock.advance(1))
     assert bench.started == [bench.document("a")] * 3
     [dead] = bench.dead()
-    assert dead.headers["eunoe-error-code"] == "store_unavailable"
+    assert dead.headers["eunoe-error-code"] == "internal_error"
     assert dead.headers["eunoe-attempt"] == "3"
     assert dead.headers["eunoe-origin"] == f"{bench.topic}/0/0"
     assert "eunoe-not-before" not in dead.headers
     assert dead.value == bench.record("a").value
     assert bench.state("a") is StageState.EXHAUSTED
     [(_, failure)] = bench.ledger.dead_letters
-    assert (failure.code, failure.attempts, failure.topic) == ("store_unavailable", 3, bench.topic)
+    assert (failure.code, failure.attempts, failure.topic) == ("internal_error", 3, bench.topic)
     assert failure.first_failed_at < failure.failed_at
     assert len(bench.log.records(topics.STAGE_FINISHED)) == 1
-    assert bench.metrics.registry.get_sample_value("eunoe_dead_letters_total", {"stage": "extract", "code": "store_unavailable"}) == 1
+    assert bench.metrics.registry.get_sample_value("eunoe_dead_letters_total", {"stage": "extract", "code": "internal_error"}) == 1
 
 
 async def test_a_permanent_error_is_a_dead_letter_at_once(bench: Any) -> None:

@@ -18,12 +18,14 @@ class StoreUnavailable(TransientError):
     """A store did not answer."""
 
     code = "store_unavailable"
+    is_outage = True
 
 
 class ModelUnavailable(TransientError):
     """A model did not answer."""
 
     code = "model_unavailable"
+    is_outage = True
 
 
 class StageBusy(TransientError):
@@ -50,6 +52,7 @@ class StorageFull(TransientError):
     """The disk is full; new work is refused until there is space, search goes on."""
 
     code = "storage_full"
+    is_outage = True
     http_status = 507
     grpc_status = GrpcStatus.RESOURCE_EXHAUSTED
 
@@ -58,6 +61,7 @@ class WorkerUnavailable(TransientError):
     """No parser process could be started."""
 
     code = "worker_unavailable"
+    is_outage = True
 
 
 class CapabilityUnavailable(EunoeError):

@@ -29,6 +29,8 @@ class EunoeError(Exception):
 
     code: ClassVar[str] = "error"
     retryable: ClassVar[bool] = False
+    is_outage: ClassVar[bool] = False
+    """True when the number of attempts says nothing about the item: something that it needs is away, for all items."""
     http_status: ClassVar[int] = 500
     grpc_status: ClassVar[GrpcStatus] = GrpcStatus.INTERNAL
 
