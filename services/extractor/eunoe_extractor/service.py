@@ -16,6 +16,7 @@ from eunoe_contracts.errors import EmptyExtraction, LowTextQuality, MalformedEve
 from eunoe_contracts.events import Event, document_event
 from eunoe_contracts.identity import session_id
 from eunoe_models.embedding.port import TokenCounter
+from eunoe_safety.event_loop import off_loop
 from eunoe_stores.blobs.port import BlobKey, BlobStore
 from eunoe_stores.catalogue.port import DocumentCatalogue, UnitCatalogue
 from eunoe_stores.catalogue.rows import DocumentRow
@@ -133,7 +134,7 @@ async def _stored(
     # When the deadline ends the wait, the thread must end too: several of them would starve everything else.
     stop = threading.Event()
     try:
-        made = await asyncio.to_thread(_units, origin, parsed, StoppableCounter(tokens, stop), limits)
+        made = await off_loop(sum(len(each.text) for each in parsed.blocks), _units, origin, parsed, StoppableCounter(tokens, stop), limits)
     finally:
         stop.set()
     is_stored = await catalogue.put_units(row.tenant, row.id, row.generation, made, title=origin.title, now=clock.now())
