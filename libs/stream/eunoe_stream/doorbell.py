@@ -30,23 +30,23 @@ class Waiting(Protocol):
 
 
 class Doorbell:
-    """Who waits for which topic in this process."""
+    """Who waits for which topic in this process. They are woken in the order they came, so that a simulation can be repeated."""
 
     def __init__(self) -> None:
-        self._members: set[Waiting] = set()
-        self._by_topic: dict[str, set[Waiting]] = defaultdict(set)
+        self._members: dict[Waiting, None] = {}
+        self._by_topic: dict[str, dict[Waiting, None]] = defaultdict(dict)
 
     def add(self, member: Waiting) -> None:
         """Wake this member from now on. May be called twice."""
-        self._members.add(member)
+        self._members[member] = None
         for topic in member.topics:
-            self._by_topic[topic].add(member)
+            self._by_topic[topic][member] = None
 
     def remove(self, member: Waiting) -> None:
         """Forget the member. May be called twice."""
-        self._members.discard(member)
+        self._members.pop(member, None)
         for topic in member.topics:
-            self._by_topic[topic].discard(member)
+            self._by_topic[topic].pop(member, None)
 
     def ring(self, topics: Iterable[str]) -> None:
         """Records were appended to these topics."""

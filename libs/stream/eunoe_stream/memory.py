@@ -64,7 +64,7 @@ class MemoryLog:
             source = TopicPartition(record.topic, partition_of(record.key, self._partitions))
             offset = self._first[source] + len(self._records[source])
             self._records[source].append(Delivery(record, source.partition, offset, self._clock.now()))
-        self._doorbell.ring({each.topic for each in records})
+        self._doorbell.ring(dict.fromkeys(each.topic for each in records))
 
     async def consumer(self, group: str, topics: Sequence[str]) -> Consumer:
         """Join a group; it takes partitions at its first fetch."""

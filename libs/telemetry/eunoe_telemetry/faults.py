@@ -105,6 +105,8 @@ async def _nothing() -> None:
 
 async def _again(call: Call, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
     """A request that the network delivered twice: only the first answer reaches the caller, whatever the second is."""
+    if any(hasattr(each, "__anext__") for each in args):
+        return  # a stream is read once; the port's own side would have to send it again
     try:
         await call(*args, **named)
     except Exception:  # noqa: BLE001 - nobody is there to hear it

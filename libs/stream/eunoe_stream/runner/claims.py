@@ -35,17 +35,17 @@ class ClaimKeeper:
         self._ledger = ledger
         self._clock = clock
         self.lease_s = lease_s
-        self._held: set[Claim] = set()
+        self._held: dict[Claim, None] = {}
 
     @contextmanager
     def hold(self, tenant: str, key: StageKey, owner: str) -> Iterator[Claim]:
         """Renew the claim, just made, while the block runs."""
         claim = Claim(tenant, key, owner, self._clock.monotonic())
-        self._held.add(claim)
+        self._held[claim] = None
         try:
             yield claim
         finally:
-            self._held.discard(claim)
+            self._held.pop(claim, None)
 
     async def run(self) -> None:
         """Renew until cancelled; a claim is renewed when a third to two thirds of its lease are over."""

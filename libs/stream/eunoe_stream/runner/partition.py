@@ -18,7 +18,7 @@ class PartitionWork:
         self._held: deque[tuple[float, Delivery]] = deque()
         self.queues = KeyQueues(concurrency)
         self.tracker = OffsetTracker()
-        self.tasks: set[asyncio.Task[None]] = set()
+        self.tasks: dict[asyncio.Task[None], None] = {}
         self.paused = False
         self.closed = False
 
@@ -29,6 +29,10 @@ class PartitionWork:
             self.queues.put(delivery)
         else:
             self._held.append((due or 0.0, delivery))
+
+    def ended(self, task: asyncio.Task[None]) -> None:
+        """Forget a task."""
+        self.tasks.pop(task, None)
 
     def release_due(self, now: float) -> None:
         """Queue what became due; the head of a retry partition is always the next due."""
