@@ -107,8 +107,8 @@ class Consuming:
     def _advance(self, source: TopicPartition, part: PartitionWork) -> None:
         while not self._stopping and not part.closed and (delivery := part.queues.start()) is not None:
             task = asyncio.create_task(self._work(source, part, delivery))
-            part.tasks.add(task)
-            task.add_done_callback(part.tasks.discard)
+            part.tasks[task] = None
+            task.add_done_callback(part.ended)
         if not part.paused and part.is_full:
             part.paused = True
             self._consumer.pause(frozenset({source}))
