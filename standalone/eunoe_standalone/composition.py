@@ -97,7 +97,8 @@ async def compose(
             subscriptions = [each for service in services for each in service.subscriptions]
             runner = Runner(stores.log, subscriptions, ledger=stores.catalogue, clock=clock, ids=ids, metrics=metrics, instance=ids.new())
             # The probes tell the runner's health, and the runner needs the handlers of the application's service.
-            late.update(probes(stores, loaded, parsers, runner, low_disk_bytes=low_disk_bytes))
+            limits = {"low_disk_bytes": low_disk_bytes, "queue_limit": settings.gateway.queue_limit}
+            late.update(probes(stores, loaded, parsers, runner, **limits))
             servicers = tuple(each for service in services for each in service.servicers)
             async with _at_work(runner, services, application, drain_s=drain_s):
                 yield Composition(application, stores, metrics, servicers, loaded, clock, ids)

@@ -16,11 +16,20 @@ STUCK_S = 120.0
 MIB = 1024 * 1024
 
 
-def probes(stores: DataDirectory, loaded: Loaded, parsers: ParserPool, runner: Runner, *, low_disk_bytes: int) -> Mapping[str, Probe]:
-    """Probes by name of the part."""
+def probes(
+    stores: DataDirectory, loaded: Loaded, parsers: ParserPool, runner: Runner, *, low_disk_bytes: int, queue_limit: int
+) -> Mapping[str, Probe]:
+    """Probes by name of the part. `queue_limit` is the number of open documents from which new ones are refused."""
 
     async def catalogue() -> tuple[bool, str]:
-        return True, f"{await stores.catalogue.count_open()} documents open"
+        await stores.catalogue.count_open()
+        return True, ""
+
+    async def queue() -> tuple[bool, str]:
+        waiting = await stores.catalogue.count_open()
+        if waiting >= queue_limit:
+            return False, f"{waiting} documents in work, the limit: new work is refused, search goes on"
+        return True, f"{waiting} documents in work"
 
     async def vectors() -> tuple[bool, str]:
         await stores.vectors.count(DEFAULT_TENANT)
@@ -47,6 +56,7 @@ def probes(stores: DataDirectory, loaded: Loaded, parsers: ParserPool, runner: R
 
     return {
         "catalogue": catalogue,
+        "queue": queue,
         "vector index": vectors,
         "graph": graph,
         "disk": disk,
