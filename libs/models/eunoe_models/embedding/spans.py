@@ -23,6 +23,9 @@ LONG_WORD = 100
 _LONG_RUN = re.compile(rf"[^ \t\n\r]{{{LONG_WORD + 1}}}")
 """Without such a run no word is longer. Only white space that every tokeniser knows ends a run."""
 
+WORD = re.compile(r"[^ \t\n\r]+")
+"""A run between white space that every tokeniser knows."""
+
 CHARACTERS_PER_TOKEN = 8
 """First guess of how far to look; English has about 4.5, so one look is usually enough."""
 NEAR = 4
@@ -50,6 +53,8 @@ class SpanCounter:
 
     def cut(self, text: str, tokens: int) -> int:
         """Length of the longest prefix with at most that many tokens, at white space if there is some near its end."""
+        if (end := self._whole_words(text, tokens)) is not None:
+            return end
         look = CHARACTERS_PER_TOKEN * (max(tokens, 0) + 1)
         while True:
             spans = self._spans(text[:look])
@@ -63,6 +68,8 @@ class SpanCounter:
 
     def cut_tail(self, text: str, tokens: int) -> int:
         """Start of the longest suffix with at most that many tokens, at white space if there is some near its start."""
+        if (start := self._whole_words_at_end(text, tokens)) is not None:
+            return start
         look = CHARACTERS_PER_TOKEN * (max(tokens, 0) + 1)
         while True:
             base = max(0, len(text) - look)
@@ -74,6 +81,39 @@ class SpanCounter:
             if base == 0:
                 return 0
             look *= 2
+
+    def _whole_words(self, text: str, tokens: int) -> int | None:
+        """`cut` by counted words; None where words are too long for that, or unknown."""
+        if self._tokens is None or tokens <= 0:
+            return None
+        used, end = 0, 0
+        for word in WORD.finditer(text):
+            if word.end() - word.start() > LONG_WORD:
+                return None
+            used += (count := self._tokens(word.group()))
+            if used > tokens:
+                return end if used - count >= tokens - tokens // NEAR else None
+            end = word.end()
+        return len(text)
+
+    def _whole_words_at_end(self, text: str, tokens: int) -> int | None:
+        """`cut_tail` by counted words; None where words are too long for that, or unknown."""
+        if self._tokens is None or tokens <= 0:
+            return None
+        look = CHARACTERS_PER_TOKEN * (tokens + 1)
+        base = max(0, len(text) - look)
+        words = list(WORD.finditer(text, base))
+        if base:
+            words = words[1:]  # the first may have begun before the look
+        used, start = 0, len(text)
+        for word in reversed(words):
+            if word.end() - word.start() > LONG_WORD:
+                return None
+            used += (count := self._tokens(word.group()))
+            if used > tokens:
+                return start if used - count >= tokens - tokens // NEAR else None
+            start = word.start()
+        return 0 if base == 0 else None
 
     def _count(self, piece: str) -> int:
         if self._tokens is None or _LONG_RUN.search(piece):

@@ -7,9 +7,11 @@ from typing import Any
 
 from eunoe_contracts.errors import ModelMissing
 
-from eunoe_models.embedding.spans import Span, SpanCounter
+from eunoe_models.embedding.spans import WORD, Span, SpanCounter
 
 SPECIAL_TOKENS = 2
+REMEMBERED_WORDS = 100_000
+"""Words whose number of tokens is remembered: some ten megabytes."""
 CHARACTERS_PER_TOKEN = 64
 """Text beyond that many characters per token of the window is not even tokenised: it cannot reach the model."""
 
@@ -31,6 +33,7 @@ class WordPiece:
         self._whole.no_padding()
         self._whole.no_truncation()
         self._max_length = max_length
+        self._known: dict[str, int] = {}
 
     def ids(self, text: str) -> list[int]:
         """Ids with the special tokens, at most `max_length`."""
@@ -43,7 +46,18 @@ class WordPiece:
         return SpanCounter(self._spans, window=self._max_length - SPECIAL_TOKENS, tokens=self._length)
 
     def _length(self, text: str) -> int:
-        return len(self._whole.encode(text, add_special_tokens=False))
+        # WordPiece splits at white space first, so a text has the tokens of its words; and most words were met before.
+        known = self._known
+        total = 0
+        for word in WORD.findall(text):
+            count = known.get(word)
+            if count is None:
+                count = len(self._whole.encode(word, add_special_tokens=False))
+                if len(known) >= REMEMBERED_WORDS:
+                    known.clear()
+                known[word] = count
+            total += count
+        return total
 
     def _spans(self, text: str) -> list[Span]:
         encoding = self._whole.encode(text, add_special_tokens=False)
