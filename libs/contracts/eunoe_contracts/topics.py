@@ -34,6 +34,12 @@ def retry_topic(topic: str, group: str, delay: timedelta) -> str:
     return f"{topic}.{group}.retry.{int(delay.total_seconds())}s"
 
 
+def retry_delay(topic: str) -> timedelta | None:
+    """The delay of a retry topic's tier; None for other topics."""
+    _, is_retry, seconds = topic.rpartition(".retry.")
+    return timedelta(seconds=int(seconds.removesuffix("s"))) if is_retry else None
+
+
 def retry_prefix(topic: str, group: str) -> str:
     """How the names of a group's retry topics start."""
     return f"{topic}.{group}.retry."

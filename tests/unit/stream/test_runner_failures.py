@@ -231,7 +231,7 @@ async def test_a_ledger_that_does_not_answer_after_a_failure_holds_the_commit(be
     assert len(bench.dead()) == (1 if name == "exhaust" else 0)
 
 
-async def test_a_clock_set_back_delays_a_retry_by_no_more_than_the_longest_delay(bench: Any) -> None:
+async def test_a_clock_set_back_delays_a_retry_by_no_more_than_its_own_delay(bench: Any) -> None:
     bench.fail("a", StoreUnavailable())
     await bench.start()
     await bench.accept("a")
@@ -244,8 +244,20 @@ async def test_a_clock_set_back_delays_a_retry_by_no_more_than_the_longest_delay
     far = (bench.clock.now() + timedelta(days=30)).isoformat()
     await bench.log.publish([replace(bench.record("b", **{"eunoe-not-before": far}), topic=f"{bench.topic}.{bench.group}.retry.1s")])
     await bench.settle()
-    bench.clock.advance(601)
+    bench.clock.advance(1.1)
     await eventually(lambda: bench.document("b") in bench.handled)
+
+
+async def test_a_clock_set_back_makes_no_failure_later_than_its_last(bench: Any) -> None:
+    bench.fail("a", StoreUnavailable())
+    bench.fail("a", CorruptDocument())
+    await bench.start()
+    await bench.accept("a")
+    await eventually(lambda: bool(bench.retries(1)))
+    bench.clock.jump(-3600)
+    await eventually(lambda: bool(bench.ledger.dead_letters), meanwhile=lambda: bench.clock.advance(1))
+    [(_, failure)] = bench.ledger.dead_letters
+    assert failure.first_failed_at <= failure.failed_at
 
 
 async def test_headers_that_are_no_times_or_numbers_are_read_as_due_and_first(bench: Any) -> None:

@@ -82,7 +82,7 @@ class Failures:
             code=error.code,
             message=error.message,
             attempts=attempts_of(delivery.record) + 1,
-            first_failed_at=first_failure_of(delivery.record) or now,
+            first_failed_at=min(first_failure_of(delivery.record) or now, now),  # a clock set back must not make it later than the last
             failed_at=now,
             trace=delivery.record.headers.get(HEADER_TRACE, ""),
             topic=self._place.subscription.topic,

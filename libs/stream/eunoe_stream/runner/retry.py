@@ -41,11 +41,12 @@ class RetryPolicy:
         return replace(delivery.record, topic=topic, headers=headers)
 
     def wait_s(self, record: Record, now: datetime) -> float:
-        """Seconds until a record is due; never more than the longest delay, whatever the wall clock did meanwhile."""
+        """Seconds until a record is due; never more than the delay of its topic, whatever the wall clock did meanwhile."""
         not_before = _time(record.headers.get(events.HEADER_NOT_BEFORE, ""))
         if not_before is None:
             return 0.0
-        return min(max((not_before - now).total_seconds(), 0.0), max(self._delays).total_seconds())
+        longest = topics.retry_delay(record.topic) or max(self._delays)
+        return min(max((not_before - now).total_seconds(), 0.0), longest.total_seconds())
 
 
 def attempts_of(record: Record) -> int:
