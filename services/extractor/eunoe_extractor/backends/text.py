@@ -12,6 +12,9 @@ from eunoe_extractor.backends.options import ParseOptions
 from eunoe_extractor.parsed import BlockKind, ParsedDocument
 
 
+FORMAT = "text"
+
+
 def read_text(path: Path, *, markup: bool = False) -> Decoded:
     """The file as clean text. Raises `EmptyFile` when it has no bytes. `markup` also believes declarations inside the text."""
     data = path.read_bytes()
@@ -29,7 +32,7 @@ def parse(path: Path, *, name: str, options: ParseOptions) -> ParsedDocument:
     for paragraph in paragraphs(found.text):
         blocks.add(BlockKind.PARAGRAPH, paragraph)
     warnings = (found.warning,) if found.warning else ()
-    return ParsedDocument("text", blocks=tuple(blocks.blocks), warnings=warnings, metadata={"charset": found.codec})
+    return ParsedDocument(FORMAT, blocks=tuple(blocks.blocks), warnings=warnings, metadata={"charset": found.codec})
 
 
 def paragraphs(text: str) -> list[str]:
