@@ -11,7 +11,6 @@ from eunoe_extractor.backends.blocks import BlockList, clean
 from eunoe_extractor.backends.options import ParseOptions
 from eunoe_extractor.parsed import BlockKind, ParsedDocument
 
-
 FORMAT = "text"
 
 
