@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-
-def default_data_dir() -> Path:
-    """`$XDG_DATA_HOME/eunoe`, by default `~/.local/share/eunoe` (XDG Base Directory Specification)."""
-    root = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(root) / "eunoe"
+from eunoe_standalone.default_directory import default_data_dir
 
 
 def as_list(value: Any) -> Any:

@@ -11,16 +11,25 @@ import typer
 
 from eunoe_standalone.cli.options import AsJson
 from eunoe_standalone.cli.output import Exit, fail, print_json, reported_errors, say, table
-from eunoe_standalone.settings_catalogue import load
 
 if TYPE_CHECKING:  # the models' libraries load slowly, and most commands need none of them
     from eunoe_models.artifacts.progress import Progress
+    from eunoe_models.config import ModelSettings
 
 app = typer.Typer(help="Pinned model artifacts and their cache.", no_args_is_help=True)
 
 DEFAULT = "minilm"
 ModelName = Annotated[str, typer.Argument(help="Name of the model.")]
 MB = 1_000_000
+
+
+def settings_in_force() -> ModelSettings:
+    """The models' settings; raises `ConfigurationError`."""
+    from eunoe_models.config import ModelSettings
+
+    from eunoe_standalone.settings_catalogue import load
+
+    return load(ModelSettings)
 
 
 def progress_lines() -> Callable[[Progress], None]:
@@ -43,10 +52,9 @@ def progress_lines() -> Callable[[Progress], None]:
 def list_models(*, as_json: AsJson = False) -> None:
     """List the known models and whether they are there."""
     from eunoe_models.artifacts import list_models as known_models
-    from eunoe_models.config import ModelSettings
 
     with reported_errors():
-        states = known_models(load(ModelSettings))
+        states = known_models(settings_in_force())
     rows = [
         {
             "name": each.artifact.name,
@@ -72,11 +80,10 @@ def pull(
 ) -> None:
     """Fetch a model, check its hash, build what is used. Does nothing when it is there."""
     from eunoe_models.artifacts import pull as pull_model
-    from eunoe_models.config import ModelSettings
 
     require_known(name)
     with reported_errors():
-        folder = pull_model(name, settings=load(ModelSettings), source=source, progress=progress_lines())
+        folder = pull_model(name, settings=settings_in_force(), source=source, progress=progress_lines())
     if sys.stderr.isatty():
         say(f"{name} is ready in {folder}")
 
@@ -85,21 +92,19 @@ def pull(
 def build(name: ModelName = DEFAULT) -> None:
     """Build a model again from the files that were fetched."""
     from eunoe_models.artifacts import build as build_model
-    from eunoe_models.config import ModelSettings
 
     require_known(name)
     with reported_errors():
-        folder = build_model(name, settings=load(ModelSettings), force=True, progress=progress_lines())
+        folder = build_model(name, settings=settings_in_force(), force=True, progress=progress_lines())
     say(f"{name} is ready in {folder}")
 
 
 def require_known(name: str) -> None:
     """End with a usage error for a name that no model has."""
     from eunoe_models.artifacts import list_models as known_models
-    from eunoe_models.config import ModelSettings
 
     with reported_errors():
-        known = [each.artifact.name for each in known_models(load(ModelSettings))]
+        known = [each.artifact.name for each in known_models(settings_in_force())]
     if name not in known:
         fail(f"there is no model named {name}; known: {', '.join(known)}", Exit.USAGE)
 
@@ -108,9 +113,8 @@ def pull_default() -> None:
     """Fetch the configured model; a failure is told and is not fatal, since search by words works without it."""
     from eunoe_contracts.errors import EunoeError
     from eunoe_models.artifacts import pull as pull_model
-    from eunoe_models.config import ModelSettings
 
-    settings = load(ModelSettings)
+    settings = settings_in_force()
     if settings.profile == "none":
         return
     try:

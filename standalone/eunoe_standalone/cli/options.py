@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from eunoe_standalone.default_directory import configured_data_dir
+
 DataDir = Annotated[
     Path | None, typer.Option("--data-dir", help="Data directory (EUNOE_SERVER__DATA_DIR). The server running on it is found by itself.")
 ]
@@ -16,7 +18,4 @@ ContainerName = Annotated[str, typer.Option("--container", "-c", help="Container
 
 def resolved(data_dir: Path | None) -> Path:
     """The data directory to use: the option, else the setting."""
-    from eunoe_standalone.settings import ServerSettings
-    from eunoe_standalone.settings_catalogue import load
-
-    return (data_dir or load(ServerSettings).data_dir).expanduser().absolute()
+    return (data_dir or configured_data_dir()).expanduser().absolute()

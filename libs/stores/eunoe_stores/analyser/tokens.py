@@ -7,8 +7,7 @@ import threading
 from functools import lru_cache
 from itertools import pairwise
 
-import snowballstemmer
-
+from eunoe_stores.analyser.english import english_stemmer
 from eunoe_stores.analyser.folding import fold
 from eunoe_stores.analyser.stopwords import CONTRACTIONS, STOP_WORDS
 
@@ -50,7 +49,7 @@ def _stemmed(word: str) -> str:
     stemmer = getattr(_LOCAL, "stemmer", None)
     if stemmer is None:
         # One per thread: a stemmer keeps the word it works on in itself.
-        stemmer = _LOCAL.stemmer = snowballstemmer.stemmer("english")
+        stemmer = _LOCAL.stemmer = english_stemmer()
     return str(stemmer.stemWord(word[:MAX_TOKEN_LENGTH]))
 
 
