@@ -148,9 +148,8 @@ async def test_queue_limit(catalogue: SqlCatalogue):
 
     await post("1")
     await post("2")
-    with pytest.raises(QueueFull) as full:
+    with pytest.raises(QueueFull):
         await post("3")
-    assert full.value.retry_after_s
     await post("1")  # a repeated post needs no room
     await catalogue.set_end(TENANT, new_document("1").id, 1, End(DocumentStatus.DONE), now=NOON)
     assert await catalogue.count_open() == 1

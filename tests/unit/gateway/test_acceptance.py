@@ -224,7 +224,8 @@ async def test_small_files_can_come_in_one_call(world: Any) -> None:
 
 
 async def test_a_full_queue_refuses_before_the_body_is_read(world: Any) -> None:
-    for number in range(50):
+    first = await world.post("the first one")
+    for number in range(49):
         await world.post(f"text {number}")
 
     async def chunks() -> AsyncIterator[bytes]:
@@ -234,8 +235,20 @@ async def test_a_full_queue_refuses_before_the_body_is_read(world: Any) -> None:
     with pytest.raises(QueueFull) as caught:
         await world.gateway.upload(world.who, ingest_pb2.UploadStart, chunks())
     assert caught.value.retry_after_s == 5
-    with pytest.raises(QueueFull):
-        await world.post("one more")
+    staged: list[str] = []
+    stage = world.blobs.stage
+
+    async def noting(*args: Any, **named: Any) -> Any:
+        staged.append(args[1])
+        return await stage(*args, **named)
+
+    world.blobs.stage = noting
+    for number in range(5):
+        with pytest.raises(QueueFull):
+            await world.post(f"one more {number}")
+    assert staged == [], "a full server stores what it then refuses"
+    await world.gateway.cancel_document(world.who, first.id)
+    await world.post("there is room again")
 
 
 async def test_the_queue_limit_holds_for_posts_at_the_same_moment(world: Any) -> None:

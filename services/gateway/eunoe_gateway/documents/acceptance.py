@@ -32,6 +32,7 @@ class Acceptance:
         self._ports = ports
         self._settings = settings
         self._commits = Commit(ports, settings, publisher, locks)
+        self._was_full = False
 
     async def ingest(self, who: Principal, request: ingest_pb2.IngestRequest) -> ingest_pb2.IngestResponse:
         """Accept a text, or a small file as bytes."""
@@ -47,7 +48,10 @@ class Acceptance:
         """Accept a text. Raises `EmptyContent`, `InvalidEncoding`, `UnsupportedFormat`, `PayloadTooLarge`."""
         recognised = recognise_text(submission)
         data = text_bytes(text)
-        self._require_space()  # the queue is looked at when the row is written: this body is here already
+        # The body is here already, so the queue is looked at when the row is written; once full, before anything is stored.
+        if self._was_full:
+            await self.admit()
+        self._require_space()
         upload_id = self._ports.ids.new()
         staged = await self._ports.blobs.stage(tenant, upload_id, _pieces(data), limit=self._settings.max_text_bytes)
         return await self._commit(tenant, submission, staged, recognised)
@@ -80,7 +84,8 @@ class Acceptance:
     async def admit(self) -> None:
         """Raise `StorageFull` or `QueueFull` when no new work is taken in."""
         self._require_space()
-        if await self._ports.catalogue.count_open() >= self._settings.queue_limit:
+        self._was_full = await self._ports.catalogue.count_open() >= self._settings.queue_limit
+        if self._was_full:
             raise QueueFull(retry_after_s=self._settings.retry_after_s)
 
     def _require_space(self) -> None:
@@ -89,7 +94,11 @@ class Acceptance:
 
     async def _commit(self, tenant: str, submission: Submission, staged: StagedBlob, recognised: Recognised) -> ingest_pb2.Acceptance:
         new = _new_document(tenant, submission, staged, recognised)
-        accepted = await self._commits.run(tenant, new, staged.upload_id)
+        try:
+            accepted = await self._commits.run(tenant, new, staged.upload_id)
+        except QueueFull:
+            self._was_full = True
+            raise
         return protobuf.acceptance(accepted, recognised.warnings)
 
 

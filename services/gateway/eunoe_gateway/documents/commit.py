@@ -88,7 +88,7 @@ class Commit:
                     return accepted
             raise StoreUnavailable("The document changed again and again while it was accepted; send it again.")
         except QueueFull as error:
-            raise QueueFull(error.message, retry_after_s=error.retry_after_s or self._settings.retry_after_s) from error
+            raise QueueFull(error.message, retry_after_s=self._settings.retry_after_s) from error
         finally:
             if placed is not None and (accepted is None or not _owns(accepted.document, placed)):
                 await self._drop_unowned(tenant, placed)

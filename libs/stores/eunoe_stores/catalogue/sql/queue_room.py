@@ -10,7 +10,6 @@ from sqlalchemy import Connection, func, select, true
 
 from eunoe_stores.catalogue.tables import documents
 
-RETRY_AFTER_S = 5.0
 LONGEST_LOAN = 1_000
 """Other processes open documents too; after this many accepts the table is counted again."""
 
@@ -36,7 +35,7 @@ class QueueRoom:
                 self._limit = limit
                 self._left = min(limit - int(connection.execute(COUNT_OPEN).scalar_one()), LONGEST_LOAN)
             if self._left <= 0:
-                raise QueueFull(retry_after_s=RETRY_AFTER_S)
+                raise QueueFull  # the gateway knows when to come back
             self._left -= 1
 
     def spend(self) -> None:
