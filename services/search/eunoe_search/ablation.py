@@ -12,6 +12,7 @@ OFF: Mapping[Step, Mapping[str, Any]] = {
     Step.PARENT_PRIOR: {"prior_parent_bm25": 0.0, "prior_parent_dense": 0.0},
     Step.FOLLOWING_PRIOR: {"prior_following": 0.0},
     Step.MENTION_HOP: {"hop_sources": 0},
+    Step.TURN_SIGNS: {"turn_signs": 0.0},
 }
 """The settings that switch a step off."""
 

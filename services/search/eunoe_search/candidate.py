@@ -11,12 +11,13 @@ from eunoe_search.fusion import ArmPart, Parts, total_of
 
 @dataclass(slots=True)
 class Candidate:
-    """A row, what the arms said of it, what priors and hops added; `score` orders the answer."""
+    """A row, what the arms said of it, what priors, hops and signs added; `score` orders the answer."""
 
     ref: RowRef
     arms: Parts = field(default_factory=dict)
     priors: Parts = field(default_factory=dict)
     hop: float = 0.0
+    signs: float = 0.0
     factor: float = 1.0
     fused: float = field(init=False)
     prior: float = field(init=False, default=0.0)
@@ -32,13 +33,16 @@ class Candidate:
 
     @property
     def score(self) -> float:
-        """Arms and priors together, or what a mention passes on when that is more; superseded rows are scaled down."""
-        return self.factor * max(self.fused + self.prior, self.hop)
+        """Arms and priors together, or what a mention passes on when that is more, and the signs of a conversation turn;
+        superseded rows are scaled down.
+        """
+        return self.factor * (max(self.fused + self.prior, self.hop) + self.signs)
 
     def explanation(self) -> Parts:
         """Every part by name, for `explain`."""
         hop = {"mention_hop": ArmPart(self.hop, 0, self.hop)} if self.hop > 0 else {}
-        return {**self.arms, **self.priors, **hop}
+        signs = {"turn_signs": ArmPart(self.signs, 0, self.signs)} if self.signs else {}
+        return {**self.arms, **self.priors, **hop, **signs}
 
 
 def in_order(candidates: list[Candidate]) -> list[Candidate]:

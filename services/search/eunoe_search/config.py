@@ -7,7 +7,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class SearchSettings(BaseSettings):
-    """Ranking and limits; the defaults are measured ones (see `bench/retrieval_recipe.py`).
+    """Ranking and limits; the defaults are measured ones (see `bench/README.md`).
 
     Weights are relative: those of the arms that answered are scaled to a sum of one.
     """
@@ -29,6 +29,7 @@ class SearchSettings(BaseSettings):
     hop_targets: int = Field(default=3, ge=1, description="Best targets of one source that get a score.")
     hop_in_degree: int = Field(default=20, ge=1, description="Targets that more passages mention are skipped.")
     hop_fan_out: int = Field(default=50, ge=1, description="Most mentions followed from one hit.")
+    turn_signs: float = Field(default=1.0, ge=0, le=10, description="Weight of the cheap signs of conversation turns; 0 switches them off.")
     superseded_factor: float = Field(default=0.5, gt=0, le=1, description="Factor on the rank of superseded memories.")
     keyword_evidence: float = Field(default=0.5, ge=0, le=1, description="How far covered query terms raise a score beside a cosine.")
     related_limit: int = Field(default=5, ge=1, le=50, description="Most related memories with one hit.")

@@ -40,6 +40,7 @@ class Step(StrEnum):
     PARENT_PRIOR = "parent_prior"
     FOLLOWING_PRIOR = "following_prior"
     MENTION_HOP = "mention_hop"
+    TURN_SIGNS = "turn_signs"
 
 
 @dataclass(frozen=True, slots=True)

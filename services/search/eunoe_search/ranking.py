@@ -1,4 +1,4 @@
-"""Ranking: arms, fusion, priors, hops. Everything but reading texts."""
+"""Ranking: arms, fusion, priors, hops, signs. Everything but the texts of the answer."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from eunoe_search.fusion import fuse
 from eunoe_search.hops import Probe, apply_hops, best_rows, followed
 from eunoe_search.priors import apply_priors, parent_dense
 from eunoe_search.query import Mode, Query
+from eunoe_search.turn_signs import TurnReader, apply_turn_signs
 
 GRAPH = "graph"
 
@@ -44,10 +45,11 @@ async def rank(
     vectors: VectorIndex,
     graph: GraphStore,
     model: EmbeddingModel | None,
+    turns: TurnReader,
     settings: SearchSettings,
     clock: Clock,
 ) -> Ranking:
-    """Rank the rows that the filter allows. Priors and hops belong to mode hybrid; the two others are their arms alone.
+    """Rank the rows that the filter allows. Priors, hops and signs belong to mode hybrid; the two others are their arms alone.
     Raises `StoreUnavailable`.
     """
     answers = await ask_arms(tenant, query, tokens, vectors=vectors, model=model, settings=settings, clock=clock)
@@ -61,6 +63,11 @@ async def rank(
         if not await _hopped(tenant, candidates, probe, vectors=vectors, graph=graph, settings=settings):
             failed = (*failed, GRAPH)
         timings["hop"] = (clock.monotonic() - started) * 1000
+    if query.mode is Mode.HYBRID and candidates and settings.turn_signs > 0:
+        started = clock.monotonic()
+        every, weight = list(candidates.values()), settings.turn_signs
+        await apply_turn_signs(tenant, query.text, tokens, every, turns=turns, vectors=vectors, weight=weight)
+        timings["turn_signs"] = (clock.monotonic() - started) * 1000
     return Ranking(in_order(list(candidates.values())), answers.vector, failed, timings)
 
 

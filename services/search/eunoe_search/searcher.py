@@ -15,6 +15,7 @@ from eunoe_telemetry.metrics import Metrics
 from eunoe_search import service
 from eunoe_search.config import SearchSettings
 from eunoe_search.query import Mode
+from eunoe_search.turn_signs import TurnReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class BoundSearcher:
     vectors: VectorIndex
     graph: GraphStore
     model: EmbeddingModel | None
+    turns: TurnReader
     clock: Clock
     metrics: Metrics
 
@@ -39,6 +41,7 @@ class BoundSearcher:
             vectors=self.vectors,
             graph=self.graph,
             model=self.model,
+            turns=self.turns,
             settings=self.settings,
             clock=self.clock,
         )
@@ -56,6 +59,7 @@ class BoundSearcher:
             vectors=self.vectors,
             graph=self.graph,
             model=self.model,
+            turns=self.turns,
             settings=self.settings,
             clock=self.clock,
         )

@@ -25,6 +25,7 @@ from eunoe_search.query import MAX_LIMIT, Mode, Query, read_query
 from eunoe_search.ranking import GRAPH, Ranking, rank
 from eunoe_search.readable import Readable, memories_of, read_ranked
 from eunoe_search.related import read_related
+from eunoe_search.turn_signs import TurnReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ async def search(
     vectors: VectorIndex,
     graph: GraphStore,
     model: EmbeddingModel | None,
+    turns: TurnReader,
     settings: SearchSettings,
     clock: Clock,
 ) -> search_pb2.SearchResponse:
@@ -51,7 +53,9 @@ async def search(
     `CapabilityUnavailable` (mode vector without a model), `StoreUnavailable` (no arm answered).
     """
     started = clock.monotonic()
-    found = await _find(tenant, request, catalogue=catalogue, vectors=vectors, graph=graph, model=model, settings=settings, clock=clock)
+    found = await _find(
+        tenant, request, catalogue=catalogue, vectors=vectors, graph=graph, model=model, turns=turns, settings=settings, clock=clock
+    )
     query, candidates = found.query, found.ranking.candidates
     rows, dropped = await read_ranked(tenant, [each.ref for each in candidates], query.offset + query.limit, catalogue=catalogue)
     page = rows[query.offset :]
@@ -80,6 +84,7 @@ async def explain(
     vectors: VectorIndex,
     graph: GraphStore,
     model: EmbeddingModel | None,
+    turns: TurnReader,
     settings: SearchSettings,
     clock: Clock,
 ) -> search_pb2.ExplainResponse:
@@ -87,7 +92,7 @@ async def explain(
     not among the candidates of this query.
     """
     found = await _find(
-        tenant, request.search, catalogue=catalogue, vectors=vectors, graph=graph, model=model, settings=settings, clock=clock
+        tenant, request.search, catalogue=catalogue, vectors=vectors, graph=graph, model=model, turns=turns, settings=settings, clock=clock
     )
     for place, candidate in enumerate(found.ranking.candidates):
         if str(candidate.ref.public_id) == request.hit_id.lower():
@@ -109,13 +114,14 @@ async def _find(
     vectors: VectorIndex,
     graph: GraphStore,
     model: EmbeddingModel | None,
+    turns: TurnReader,
     settings: SearchSettings,
     clock: Clock,
 ) -> Found:
     query = read_query(request, default_fusion=settings.fusion, has_model=model is not None)
     settings = without(settings, query.ablate)
     tokens = analyse_query(query.text)
-    ranking = await rank(tenant, query, tokens, vectors=vectors, graph=graph, model=model, settings=settings, clock=clock)
+    ranking = await rank(tenant, query, tokens, vectors=vectors, graph=graph, model=model, turns=turns, settings=settings, clock=clock)
     if not query.where.latest_only:
         ranking = await _demoted(tenant, ranking, catalogue=catalogue, settings=settings)
     return Found(query, tokens, ranking)

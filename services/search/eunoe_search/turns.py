@@ -15,7 +15,8 @@ FULL_LENGTH = 60
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _NUMBER_QUESTION = re.compile(
-    r"\b(?:when|how (?:long|many|much|old|often|soon|far)|(?:what|which) (?:\w+ )?(?:date|day|days|time|month|week|year|age|number))\b", re.IGNORECASE
+    r"\b(?:when|how (?:long|many|much|old|often|soon|far)|(?:what|which) (?:\w+ )?(?:date|day|days|time|month|week|year|age|number))\b",
+    re.IGNORECASE,
 )
 _NAME_QUESTION = re.compile(r"\b(?:who|whom|whose|where|which (?:\w+ )?(?:city|country|place|person))\b", re.IGNORECASE)
 _THING_QUESTION = re.compile(r"\b(?:what|which|how|why)\b", re.IGNORECASE)
@@ -26,7 +27,6 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|we|our|us|myself|i['\u2019](?:m|ve|ll|d)|we['\u2019](?:re|ve|ll|d))\b", re.IGNORECASE)
-_NAME_INSIDE = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,6 @@ class Asked:
 
     words: frozenset[str]
     for_number: bool
-    for_name: bool
     for_thing: bool
 
 
@@ -48,16 +47,14 @@ class Turn:
     follows_question: bool
     in_first_person: bool
     has_number: bool
-    has_name: bool
     length: float
 
 
 def read_question(text: str) -> Asked:
-    """The kind of a question, by its question words. A question after number is not counted as one after a thing."""
+    """The kind of a question, by its question words. One for a number or a name is not one for a thing."""
     for_number = bool(_NUMBER_QUESTION.search(text))
-    for_name = bool(_NAME_QUESTION.search(text))
-    for_thing = not for_number and not for_name and bool(_THING_QUESTION.search(text))
-    return Asked(frozenset(_words(text)), for_number, for_name, for_thing)
+    for_thing = not for_number and not _NAME_QUESTION.search(text) and bool(_THING_QUESTION.search(text))
+    return Asked(frozenset(_words(text)), for_number, for_thing)
 
 
 def read_turn(speaker: str, text: str, context: str) -> Turn:
@@ -70,7 +67,6 @@ def read_turn(speaker: str, text: str, context: str) -> Turn:
         before.endswith("?"),
         bool(_FIRST_PERSON.search(text)),
         bool(_NUMBER.search(text)),
-        bool(_NAME_INSIDE.search(text)),
         length,
     )
 
@@ -83,7 +79,6 @@ def signs(asked: Asked, turn: Turn) -> dict[str, float]:
         "follows_question": float(turn.follows_question),
         "first_person": float(turn.in_first_person),
         "number_wanted": float(asked.for_number and turn.has_number),
-        "name_wanted": float(asked.for_name and turn.has_name),
         "thing_length": turn.length if asked.for_thing else 0.0,
         "length": turn.length,
     }

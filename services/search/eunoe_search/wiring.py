@@ -15,6 +15,7 @@ from eunoe_telemetry.metrics import Metrics
 from eunoe_search.config import SearchSettings
 from eunoe_search.searcher import BoundSearcher
 from eunoe_search.servicer import add_to
+from eunoe_search.turn_signs import TurnReader
 
 
 def build_searcher(
@@ -28,7 +29,7 @@ def build_searcher(
     metrics: Metrics,
 ) -> BoundSearcher:
     """The searcher for a gateway in the same process."""
-    return BoundSearcher(settings, catalogue, vectors, graph, model, clock, metrics)
+    return BoundSearcher(settings, catalogue, vectors, graph, model, TurnReader(catalogue), clock, metrics)
 
 
 def build(

@@ -212,8 +212,12 @@ async def test_the_store_is_asked_a_fixed_number_of_times(library: Any) -> None:
     for number in range(60):
         await library.add(f"n{number}", f"weekend plan number {number}")
     library.catalogue.calls.clear()
-    await library.search("weekend plan", limit=50)
-    assert library.catalogue.calls == ["units_by_id", "documents_by_id"]
+    searcher, request = library.searcher, search_pb2.SearchRequest(query="weekend plan", limit=50)
+    await searcher.search("acme", request)
+    assert library.catalogue.calls == ["units_by_id", "units_by_id", "documents_by_id"]
+    library.catalogue.calls.clear()
+    await searcher.search("acme", request)
+    assert library.catalogue.calls == ["units_by_id", "documents_by_id"], "the signs of turns are read once"
 
 
 WORDS = st.lists(st.sampled_from(["bread", "chain", "soil", "bow", "ferry", "weekend", "zebra", "the"]), min_size=1, max_size=5)

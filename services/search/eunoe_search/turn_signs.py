@@ -1,0 +1,98 @@
+"""Re-ordering of conversation turns by cheap signs (`turns.signs`): a weighted sum is added to the score.
+
+Weights were learned by listwise softmax (Cao et al., "Learning to rank: from pairwise to listwise approach", ICML 2007) with
+`bench/turn_signs.py`, which prints this table; the weight of the score that the other steps gave is 1. Learned on two of three
+conversations and tested on the third, recall at ten rose by 2 to 6 points. Rows that are no turns get 0, which is what an
+average turn gets: a search over documents is not changed, and turns are neither above nor below documents for being turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from eunoe_contracts.content import Kind
+from eunoe_stores.catalogue.port import UnitCatalogue
+from eunoe_stores.vectors.port import RowRef, VectorIndex
+
+from eunoe_search.candidate import Candidate
+from eunoe_search.turns import Turn, read_question, read_turn, signs
+
+KEPT = 20_000
+"""Rows whose signs are remembered, some 200 bytes each; a text never changes under its key."""
+
+COVERAGE = "coverage"
+"""Share of the question's words, weighted by rarity, in the turn with its header and the turn before it."""
+
+WEIGHTS: Mapping[str, float] = {
+    "speaker_named": 0.16,
+    "is_question": -0.25,
+    "follows_question": 0.16,
+    "first_person": 0.16,
+    "number_wanted": 0.45,
+    "thing_length": 0.20,
+    "length": -0.21,
+    COVERAGE: 0.43,
+}
+AVERAGE = 0.17
+"""The weighted sum of an average candidate."""
+
+
+class TurnReader:
+    """Turns by row, each read from the catalogue once. Use it from one event loop."""
+
+    def __init__(self, catalogue: UnitCatalogue, *, kept: int = KEPT) -> None:
+        self._catalogue = catalogue
+        self._kept = kept
+        self._known: dict[tuple[str, UUID], Turn | None] = {}
+
+    async def read(self, tenant: str, refs: Sequence[RowRef]) -> Mapping[UUID, Turn]:
+        """The rows that are turns, by row key. Raises `StoreUnavailable`."""
+        passages = [ref for ref in refs if ref.kind is Kind.PASSAGE]
+        unknown = [ref for ref in passages if (tenant, ref.key) not in self._known]
+        units = await self._catalogue.units_by_id(tenant, [ref.public_id for ref in unknown]) if unknown else {}
+        found: dict[UUID, Turn | None] = {}
+        for ref in unknown:
+            unit = units.get(ref.public_id)
+            if unit is not None:
+                speaker = unit.location.speaker
+                found[ref.key] = read_turn(speaker, unit.text, unit.context) if speaker else None
+        for ref in passages:
+            if (tenant, ref.key) in self._known:
+                found[ref.key] = self._known[tenant, ref.key]
+        self._remember(tenant, found)
+        return {key: turn for key, turn in found.items() if turn is not None}
+
+    def _remember(self, tenant: str, found: Mapping[UUID, Turn | None]) -> None:
+        for key, turn in found.items():
+            self._known.pop((tenant, key), None)  # put last again, so that the oldest are those not asked for
+            self._known[tenant, key] = turn
+        while len(self._known) > self._kept:
+            del self._known[next(iter(self._known))]
+
+
+async def apply_turn_signs(
+    tenant: str,
+    question: str,
+    tokens: Sequence[str],
+    candidates: Sequence[Candidate],
+    *,
+    turns: TurnReader,
+    vectors: VectorIndex,
+    weight: float,
+) -> None:
+    """Add the weighted signs to the candidates that are turns. Raises `StoreUnavailable`."""
+    found = await turns.read(tenant, [each.ref for each in candidates])
+    if not found:
+        return
+    asked = read_question(question)
+    coverage = await vectors.coverage(tenant, tokens, list(found)) if tokens else {}
+    for each in candidates:
+        turn = found.get(each.ref.key)
+        if turn is not None:
+            each.signs = weight * (total({**signs(asked, turn), COVERAGE: coverage.get(each.ref.key, 0.0)}) - AVERAGE)
+
+
+def total(values: Mapping[str, float]) -> float:
+    """The weighted sum."""
+    return sum(weight * values[name] for name, weight in WEIGHTS.items())
