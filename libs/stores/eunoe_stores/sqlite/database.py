@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from eunoe_stores.sqlite.connections import Synchronous, reader_engine, writer_engine
 from eunoe_stores.sqlite.errors import mapped
-from eunoe_stores.sqlite.readers import Reader
+from eunoe_stores.sqlite.readers import QuickReader, Reader
 from eunoe_stores.sqlite.waiting import Waiting
 from eunoe_stores.sqlite.writer import Writer
 
@@ -41,6 +41,7 @@ class SqliteDatabase:
         except Exception as error:
             raise mapped(error) from error
         self._readers = [Reader(self._reader_engine, self._reads, f"{path.name}-reader-{number}") for number in range(readers)]
+        self._quick = QuickReader(self._reader_engine)
         for thread in (self._writer, *self._readers):
             thread.start()
 
@@ -48,14 +49,17 @@ class SqliteDatabase:
         """See `Database.write`. In a `NORMAL` database nothing is durable before the file is synced."""
         return await self._submit(self._writer.queue, work, durable=durable)
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
+    async def read(self, work: Callable[[Connection], T], *, quick: bool = False) -> T:
         """See `Database.read`. It sees every write that had returned before this call."""
+        if quick and not self._closed and self._quick.is_here():
+            return self._quick.run(work)
         return await self._submit(self._reads, work)
 
     async def close(self) -> None:
         """See `Database.close`. Later calls of `write` and `read` raise `StoreUnavailable`."""
         if not self._closed:
             self._closed = True
+            self._quick.close()
             self._writer.queue.put(None)
             for _ in self._readers:
                 self._reads.put(None)

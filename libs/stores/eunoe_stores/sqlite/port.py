@@ -29,8 +29,11 @@ class Database(Protocol):
         """
         ...
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a read transaction on a pooled connection."""
+    async def read(self, work: Callable[[Connection], T], *, quick: bool = False) -> T:
+        """Run `work` in a read transaction on a pooled connection.
+
+        A quick one looks a few rows up by their keys. It may run on the event loop: a change of thread would cost more than it does.
+        """
         ...
 
     async def close(self) -> None:

@@ -31,7 +31,7 @@ class InlineDatabase:
         with self._connection.begin():
             return work(self._connection)
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
+    async def read(self, work: Callable[[Connection], T], *, quick: bool = False) -> T:  # noqa: ARG002 - there is one thread only
         """See `Database.read`."""
         await asyncio.sleep(0)
         with self._connection.begin():

@@ -19,6 +19,6 @@ class Database(Protocol):
         """
         ...
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a read transaction on a pooled connection."""
+    async def read(self, work: Callable[[Connection], T], *, quick: bool = False) -> T:
+        """Run `work` in a read transaction; a quick one looks a few rows up by their keys and may run on the event loop."""
         ...

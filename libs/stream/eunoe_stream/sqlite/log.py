@@ -135,7 +135,7 @@ class SqliteLog:
     async def read(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
         """For `GroupMember`."""
         known = await self._topics.ensure({each.topic for each, _ in wanted})
-        return await self._database.read(lambda connection: record_rows.read(connection, known, wanted, limit))
+        return await self._database.read(lambda connection: record_rows.read(connection, known, wanted, limit), quick=True)
 
     async def commit(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
         """For `GroupMember`."""

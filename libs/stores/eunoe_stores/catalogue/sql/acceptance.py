@@ -41,7 +41,7 @@ class SqlAcceptance(SqlPart):
 
     async def plan_accept(self, tenant: str, new: NewDocument, *, reprocess: bool = False) -> AcceptPlan:
         """See `DocumentCatalogue.plan_accept`."""
-        return await self._database.read(partial(_plan, tenant=tenant, new=new, reprocess=reprocess))
+        return await self._database.read(partial(_plan, tenant=tenant, new=new, reprocess=reprocess), quick=True)
 
     async def accept(self, tenant: str, new: NewDocument, *, plan: AcceptPlan, queue_limit: int, now: datetime) -> Accepted:
         """See `DocumentCatalogue.accept`."""

@@ -96,9 +96,11 @@ class SqlDocumentChanges(SqlDocuments):
         with self._changes.watching(tenant, document) as changed:
             while True:
                 changed.clear()
-                revision, ended = await self._database.read(lambda connection: _revision(connection, tenant, document))
+                revision, ended = await self._database.read(lambda connection: _revision(connection, tenant, document), quick=True)
                 if revision > seen:
-                    row = await self._database.read(lambda connection: read_document(connection, tenant=tenant, document=document))
+                    row = await self._database.read(
+                        lambda connection: read_document(connection, tenant=tenant, document=document), quick=True
+                    )
                     if row is None:
                         raise DocumentNotFound
                     seen, ended = row.revision, row.status.is_end

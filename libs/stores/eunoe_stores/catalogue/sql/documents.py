@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -91,7 +92,7 @@ class SqlDocuments(SqlPart):
 
     def __init__(self, database: Database, *, watch_interval_s: float = 0.5) -> None:
         super().__init__(database, watch_interval_s=watch_interval_s)
-        self._asked: Together[DocumentKey] = Together(database.read, read_documents)
+        self._asked: Together[DocumentKey] = Together(partial(database.read, quick=True), read_documents)
 
     async def document(self, tenant: str, document: UUID) -> DocumentRow | None:
         """See `DocumentCatalogue.document`."""
@@ -107,7 +108,7 @@ class SqlDocuments(SqlPart):
             rows = connection.execute(MANY, {"ids": list(documents), "of_tenant": tenant}).mappings()
             return {row["id"]: document_rows.document_row(row) for row in rows}
 
-        return await self._database.read(work)
+        return await self._database.read(work, quick=True)
 
     async def documents_by_title(self, tenant: str, container: str, titles: Sequence[str]) -> Mapping[str, UUID]:
         """See `DocumentCatalogue.documents_by_title`. Of several documents the one accepted last."""
@@ -146,12 +147,12 @@ class SqlDocuments(SqlPart):
     async def older_versions(self, tenant: str, document: UUID) -> Sequence[UUID]:
         """See `DocumentCatalogue.older_versions`."""
         parameters = {"document": document, "of_tenant": tenant}
-        return await self._database.read(lambda connection: list(connection.execute(OLDER_VERSIONS, parameters).scalars()))
+        return await self._database.read(lambda connection: list(connection.execute(OLDER_VERSIONS, parameters).scalars()), quick=True)
 
     async def is_superseded(self, tenant: str, document: UUID) -> bool:
         """See `DocumentCatalogue.is_superseded`."""
         parameters = {"document": document, "of_tenant": tenant}
-        return await self._database.read(lambda connection: connection.execute(NEWER_VERSION, parameters).first() is not None)
+        return await self._database.read(lambda connection: connection.execute(NEWER_VERSION, parameters).first() is not None, quick=True)
 
     async def open_documents(self, *, not_updated_since: datetime, limit: int) -> Sequence[OpenDocument]:
         """See `DocumentCatalogue.open_documents`."""

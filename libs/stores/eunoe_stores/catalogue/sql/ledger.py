@@ -69,7 +69,7 @@ class SqlLedger(SqlPart):
     def __init__(self, database: Database, *, watch_interval_s: float = 0.5) -> None:
         super().__init__(database, watch_interval_s=watch_interval_s)
         self._steps: Together[Step] = Together(partial(database.write, durable=False), _take_steps)
-        self._fences: Together[Fence] = Together(database.read, _check_fences)
+        self._fences: Together[Fence] = Together(partial(database.read, quick=True), _check_fences)
 
     async def claim(self, tenant: str, key: StageKeyLike, *, owner: str, lease_s: float, now: datetime) -> ClaimOutcome:
         """See `StageLedger.claim`. A lease further away than two of its lengths counts as expired (the clock was set back)."""

@@ -185,7 +185,7 @@ class Ledger:
             return False
         for each in projected:
             self._end(each, StageState.WAITING, now)
-        self.status = open_status(self.states())
+        # The status stays: nobody asked for this repetition, and within a generation it never goes back.
         return True
 
     def _projected(self) -> list[Entry]:

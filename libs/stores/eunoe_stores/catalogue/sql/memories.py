@@ -32,7 +32,7 @@ class SqlMemories(SqlMemoryWrites):
 
     async def memories(self, tenant: str, ids: Sequence[UUID]) -> Mapping[UUID, MemoryRow]:
         """See `MemoryCatalogue.memories`. A source that is erased does not count."""
-        return await self._database.read(lambda connection: memory_rows.read(connection, tenant, ids))
+        return await self._database.read(lambda connection: memory_rows.read(connection, tenant, ids), quick=True)
 
     async def memories_of(self, tenant: str, document: UUID, generation: int) -> Sequence[tuple[MemoryRow, UUID, tuple[Entity, ...]]]:
         """See `MemoryCatalogue.memories_of`; in the order they were put."""
@@ -43,7 +43,7 @@ class SqlMemories(SqlMemoryWrites):
             found = memory_rows.read(connection, tenant, (link.memory for link in links))
             return [(found[link.memory], link.unit, memory_rows.entities(link.entities)) for link in links if link.memory in found]
 
-        return await self._database.read(work)
+        return await self._database.read(work, quick=True)
 
     async def list_memories(
         self, tenant: str, *, container: str, document: UUID | None, kinds: frozenset[Kind], page: Page

@@ -35,7 +35,7 @@ class SqlTokens(SqlPart):
             row = connection.execute(statement).first()
             return None if row is None else _token(row)
 
-        return await self._database.read(work)
+        return await self._database.read(work, quick=True)
 
     async def tokens(self, tenant: str | None) -> Sequence[TokenRow]:
         """See `TokenCatalogue.tokens`. No tenant means all."""

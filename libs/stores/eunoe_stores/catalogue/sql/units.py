@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -80,7 +81,7 @@ class SqlUnits(SqlPart):
 
     def __init__(self, database: Database, *, watch_interval_s: float = 0.5) -> None:
         super().__init__(database, watch_interval_s=watch_interval_s)
-        self._asked_units: Together[GenerationKey] = Together(database.read, read_units)
+        self._asked_units: Together[GenerationKey] = Together(partial(database.read, quick=True), read_units)
 
     async def put_units(self, tenant: str, document: UUID, generation: int, units: Sequence[Unit], *, title: str, now: datetime) -> bool:
         """See `UnitCatalogue.put_units`."""
@@ -112,12 +113,13 @@ class SqlUnits(SqlPart):
         parameters = {"of_tenant": tenant, "ids": list(ids)}
         return await self._database.read(
             lambda connection: {row.id: _unit(row) for row in connection.execute(BY_ID, parameters)},  # the newest comes last
+            quick=True,
         )
 
     async def latest_generation_with_units(self, tenant: str, document: UUID) -> int:
         """See `UnitCatalogue.latest_generation_with_units`."""
         parameters = {"of_tenant": tenant, "of_document": document}
-        return await self._database.read(lambda connection: int(connection.execute(LATEST, parameters).scalar() or 0))
+        return await self._database.read(lambda connection: int(connection.execute(LATEST, parameters).scalar() or 0), quick=True)
 
     async def delete_units(self, tenant: str, document: UUID, *, through_generation: int) -> int:
         """See `UnitCatalogue.delete_units`."""
@@ -138,7 +140,7 @@ class SqlUnits(SqlPart):
             passages = [row for row in rows if row.kind == Kind.PASSAGE]
             return _unit(passages[-1]) if passages else None
 
-        return await self._database.read(work)
+        return await self._database.read(work, quick=True)
 
 
 def read_units(connection: Connection, keys: Sequence[GenerationKey]) -> list[Sequence[Unit]]:
