@@ -215,7 +215,7 @@ async def test_check_27_below_the_low_mark_new_work_is_refused_before_anything_b
         assert (await client.get("/ready")).status_code == 200
 
 
-LIVES = 14
+LIVES = 10
 
 
 @pytest.mark.parametrize("seed", [28])
