@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +16,9 @@ from sqlalchemy import Connection, RowMapping, Update, bindparam, select, true, 
 
 from eunoe_stores.catalogue.rows import DocumentRow, End
 from eunoe_stores.catalogue.sql.documents import SqlDocuments, read_document
+from eunoe_stores.catalogue.sql.together import Together
 from eunoe_stores.catalogue.tables import documents
+from eunoe_stores.sqlite.port import Database
 
 _IS_IT = (documents.c.id == bindparam("document"), documents.c.tenant == bindparam("of_tenant"))
 _IS_GENERATION = (*_IS_IT, documents.c.generation == bindparam("of_generation"))
@@ -42,13 +44,21 @@ FOR_CHANGE = (
 REVISION = select(documents.c.revision, documents.c.status).where(*_IS_IT)
 
 
+def _mark_published(connection: Connection, parameters: Sequence[dict[str, Any]]) -> list[None]:
+    connection.execute(PUBLISHED, parameters).close()
+    return [None] * len(parameters)
+
+
 class SqlDocumentChanges(SqlDocuments):
     """The rest of `DocumentCatalogue`."""
 
+    def __init__(self, database: Database, *, watch_interval_s: float = 0.5) -> None:
+        super().__init__(database, watch_interval_s=watch_interval_s)
+        self._published: Together[dict[str, Any]] = Together(partial(database.write, durable=False), _mark_published)
+
     async def mark_published(self, tenant: str, document: UUID, generation: int) -> None:
         """See `DocumentCatalogue.mark_published`."""
-        parameters = {"document": document, "of_tenant": tenant, "of_generation": generation}
-        await self._database.write(lambda connection: connection.execute(PUBLISHED, parameters).close(), durable=False)
+        await self._published.call({"document": document, "of_tenant": tenant, "of_generation": generation})
         self._changes.tell(tenant, document)
 
     async def set_end(self, tenant: str, document: UUID, generation: int, end: End, *, now: datetime, revision: int | None = None) -> bool:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from eunoe_contracts.content import Kind, Location, Unit
 from eunoe_contracts.stages import DocumentStatus
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select
 
 from eunoe_stores.catalogue.sql.document_changes import change, row_for_change
 from eunoe_stores.catalogue.sql.document_rows import title_key
@@ -52,9 +52,13 @@ OF_GENERATIONS = (
     )
 )
 BY_ID = (
+    # Not a join: SQLite, which has no statistics, would go through all documents of the tenant and their units instead of these ids.
     select(*_COLUMNS)
-    .select_from(_with_document)
-    .where(units.c.id.in_(bindparam("ids", expanding=True)), units.c.tenant == bindparam("of_tenant"), NOT_ERASED)
+    .where(
+        units.c.id.in_(bindparam("ids", expanding=True)),
+        units.c.tenant == bindparam("of_tenant"),
+        exists().where(documents.c.id == units.c.document, documents.c.tenant == units.c.tenant, NOT_ERASED),
+    )
     .order_by(units.c.generation)
 )
 LATEST = select(func.max(units.c.generation)).select_from(_with_document).where(*_of_document, NOT_ERASED)
