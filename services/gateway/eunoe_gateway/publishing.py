@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from eunoe_contracts.events import Event, encode
 from eunoe_stream.log import Log
+from eunoe_stream.runner.outbox import Outbox
 
 logger = logging.getLogger(__name__)
 
@@ -16,7 +17,7 @@ class Publisher:
     """Publishes events of accepting and editing calls."""
 
     def __init__(self, log: Log, *, wait_s: float) -> None:
-        self._log = log
+        self._outbox = Outbox(log)
         self._wait_s = wait_s
         self._running: set[asyncio.Task[None]] = set()
 
@@ -31,7 +32,7 @@ class Publisher:
         await asyncio.wait({task}, timeout=self._wait_s)
 
     async def _run(self, events: Sequence[Event], then: Callable[[], Awaitable[None]] | None) -> None:
-        await self._log.publish([encode(each) for each in events])
+        await self._outbox.publish([encode(each) for each in events])
         if then is not None:
             await then()
 
