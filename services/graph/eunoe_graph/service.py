@@ -9,6 +9,7 @@ from uuid import UUID
 from eunoe_contracts.errors import MalformedEvent
 from eunoe_contracts.events import Event
 from eunoe_contracts.identity import row_key
+from eunoe_contracts.stages import DocumentStatus
 from eunoe_safety.event_loop import off_loop
 from eunoe_stores.catalogue.port import DocumentCatalogue, MemoryCatalogue, UnitCatalogue
 from eunoe_stores.catalogue.rows import DocumentRow
@@ -21,10 +22,16 @@ from eunoe_graph.removal import remove_document, remove_generation
 from eunoe_graph.session import session_of, turn_order, turn_position
 
 BATCH = 5000
+WITHDRAWN = frozenset({DocumentStatus.FAILED, DocumentStatus.CANCELLED})
+"""What such a document made is not found any more."""
 
 
 class StructureCatalogue(DocumentCatalogue, UnitCatalogue, Protocol):
     """The parts of the catalogue that `structure` reads."""
+
+
+class UndoCatalogue(DocumentCatalogue, UnitCatalogue, MemoryCatalogue, Protocol):
+    """The parts of the catalogue that `undo` reads."""
 
 
 class RelateCatalogue(DocumentCatalogue, MemoryCatalogue, Protocol):
@@ -82,15 +89,26 @@ async def erase(event: Event, *, graph: GraphStore) -> Sequence[Event]:
     return []
 
 
-async def undo(event: Event, *, catalogue: StructureCatalogue, graph: GraphStore) -> None:
+async def undo(event: Event, *, catalogue: UndoCatalogue, graph: GraphStore) -> None:
     """After the fence fell while `structure` or `relate` worked: remove this generation; of an erased document, everything."""
     if event.document is None:
         raise MalformedEvent
-    if await catalogue.document(event.tenant, event.document) is None:
+    row = await catalogue.document(event.tenant, event.document)
+    if row is None:
         await erase(event, graph=graph)
     else:
         units = await catalogue.units(event.tenant, event.document, event.generation)
         await remove_generation(event.tenant, event.document, event.generation, units=[each.id for each in units], graph=graph)
+        # By key: a memory written after the passages went is not reached from them any more.
+        await graph.delete_nodes(event.tenant, await _unheld(row, event.generation, catalogue=catalogue))
+
+
+async def _unheld(row: DocumentRow, generation: int, *, catalogue: UndoCatalogue) -> Sequence[UUID]:
+    """Nodes of the generation's memories that no other document, nor a newer generation, stands for."""
+    memories = [memory for memory, _, _ in await catalogue.memories_of(row.tenant, row.id, generation)]
+    sources = await catalogue.documents_by_id(row.tenant, list({source for memory in memories for source in memory.sources}))
+    standing = {each.id for each in sources.values() if each.status not in WITHDRAWN and (each.id, each.generation) != (row.id, generation)}
+    return [row_key(memory.id, memory.epoch) for memory in memories if not standing.intersection(memory.sources)]
 
 
 async def _current(event: Event, catalogue: DocumentCatalogue) -> DocumentRow | None:

@@ -66,6 +66,9 @@ class Rows:
     async def document(self, tenant: str, document: UUID) -> DocumentRow | None:
         return self.documents.get(document)
 
+    async def documents_by_id(self, tenant: str, documents: Sequence[UUID]) -> dict[UUID, DocumentRow]:
+        return {each: self.documents[each] for each in documents if each in self.documents}
+
     async def units(self, tenant: str, document: UUID, generation: int, *, kinds: frozenset[Kind] = frozenset()) -> Sequence[Unit]:
         return [replace(each, generation=generation) for each in self.stored.get(document, [])]
 
@@ -293,3 +296,14 @@ def test_wiring_names_stages():
 def test_alone_it_says_how_to_run_it(capsys: pytest.CaptureFixture[str]):
     assert main() == 2
     assert "eunoe serve" in capsys.readouterr().err
+
+
+async def test_undo_finds_a_memory_whose_passage_is_gone_already():
+    bench = Bench()
+    row, other = bench.add("Log", "Ann likes tea."), bench.add("Note", "Ann likes tea.")
+    alone, both = memory("Ann likes tea."), replace(memory("Ann is here."), sources=(row.id, other.id))
+    bench.rows.found[row.id] = [(alone, passage_id(row.id, 0), ()), (both, passage_id(row.id, 0), ())]
+    await relate(embedded(row), catalogue=bench.rows, graph=bench.graph)
+    bench.rows.documents[row.id] = replace(row, status=DocumentStatus.CANCELLED)
+    await undo(embedded(row), catalogue=bench.rows, graph=bench.graph)
+    assert set(bench.graph.all_nodes) == {row_key(both.id, both.epoch)}
