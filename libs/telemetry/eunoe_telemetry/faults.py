@@ -1,6 +1,6 @@
 """Seeded faults around any port. For simulations; for users of eunoe too.
 
-A call can fail before its effect, after its effect, have it twice, late, half (a batch), or hang until whoever waits gives up.
+A call can fail before its effect, after its effect, have it twice, late, half (a batch), hang until whoever waits gives up, or lose it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ KINDS = ("before", "after", "twice", "late", "half", "hang")
 HANG_S = 90.0
 """Longer than any handler's deadline and than a lease: the caller is cancelled, or somebody else took its work meanwhile."""
 LATE_S = 3.0
+LATENCY_S = 0.2
+SLOW = 0.2
+"""Share of calls that take up to `LATENCY_S`, so that everything overlaps with everything."""
 
 
 @dataclass(slots=True)
@@ -32,11 +35,15 @@ class Life:
 
 @dataclass(slots=True)
 class Faults:
-    """Decides what goes wrong. `rate` is the share of calls; `weights` say how often each of `KINDS` among these."""
+    """Decides what goes wrong. `rate` is the share of calls; `weights` say how often each of `KINDS` among these.
+
+    Calls named in `losing` (`port.method`) are lost instead: acknowledged, and the effect is not there.
+    """
 
     draw: Random
     rate: float
     weights: Sequence[float] = (3, 3, 2, 4, 2, 0.3)
+    losing: frozenset[str] = frozenset()
     on: bool = False
     seen: Counter[str] = field(default_factory=Counter)
 
@@ -44,7 +51,11 @@ class Faults:
         """Do the call, or what goes wrong with it. `label` is `port.method`."""
         if life.over:
             raise StoreUnavailable
-        kind = self._kind()
+        if self.on and self.draw.random() < SLOW:
+            await asyncio.sleep(self.draw.random() * LATENCY_S)
+            if life.over:
+                raise StoreUnavailable
+        kind = self._kind(label)
         if kind:
             self.seen[f"{label} {kind}"] += 1
         if kind == "before":
@@ -53,6 +64,8 @@ class Faults:
             await asyncio.sleep(self.draw.random() * LATE_S if kind == "late" else HANG_S)
             if life.over:
                 raise StoreUnavailable
+        if kind == "lost":
+            return None
         if kind == "half":
             await call(*_halved(args), **named)
             raise StoreUnavailable
@@ -63,9 +76,11 @@ class Faults:
             raise StoreUnavailable
         return result
 
-    def _kind(self) -> str:
+    def _kind(self, label: str) -> str:
         if not self.on or self.draw.random() >= self.rate:
             return ""
+        if label in self.losing:
+            return "lost"
         return self.draw.choices(KINDS, self.weights)[0]
 
 

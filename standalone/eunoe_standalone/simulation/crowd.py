@@ -21,6 +21,7 @@ CONTAINER = "notes"
 TRIES = 12
 PATIENCE_S = 20.0
 PAUSE_S = 2.0
+PAUSES_S = (0.1, 1.0, 4.0)
 COLOURS = ("vermilion", "turquoise", "ochre", "magenta")
 ITEMS_EACH = 4
 UNREADABLE_AT = 7
@@ -90,9 +91,9 @@ class Client:
     async def run(self, steps: int) -> None:
         """Until all steps are done."""
         for _ in range(steps):
-            await asyncio.sleep(self.draw.random() * 4)
+            await asyncio.sleep(self.draw.random() * self.draw.choice(PAUSES_S))
             item = self.draw.choice(self.items)
-            actions = {self.post: 10, self.delete: 3, self.cancel: 2, self.replay: 1 if self.with_replays else 0}
+            actions = {self.post: 10, self.delete: 4, self.cancel: 4, self.replay: 1 if self.with_replays else 0}
             await self.draw.choices(list(actions), list(actions.values()))[0](item)
 
     async def post(self, item: Item) -> None:

@@ -175,7 +175,7 @@ async def digest(world: World) -> dict[str, list[str]]:
                 units.append(f"{unit.id} {unit.kind} {unit.ordinal} {unit.text} {unit.context} {unit.parent}")
     memories, _ = await stores.catalogue.list_memories(DEFAULT_TENANT, container="", document=None, kinds=frozenset(), page=Page(MANY))
     held = [
-        f"{each.id} {each.text} {sorted(str(source) for source in each.sources if shown(rows.get(source)))}"
+        f"{each.id} {each.text} {each.confidence:.3f} {sorted(str(source) for source in each.sources if shown(rows.get(source)))}"
         for each in memories
         if any(shown(rows.get(source)) for source in each.sources)
     ]

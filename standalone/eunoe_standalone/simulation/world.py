@@ -35,6 +35,7 @@ from eunoe_standalone.testing_pipeline import PlainParsers
 IDLE_S = 20.0
 """How long an idle consumer may sleep at most; it is woken by a publish, so shorter sleeps only cost computing time."""
 GATEWAY = {"sweep_after_s": 15.0, "orphan_interval_s": 60.0, "erase_after_s": 100.0, "read_back_limit_s": 300.0}
+LOSING = 0.5
 Around = Callable[[str, Any], Any]
 
 
@@ -56,9 +57,24 @@ class FaultyLog(FaultyPort):
         found: Consumer = FaultyConsumer(await self._port.consumer(group, topics), "log", self._faults, self._life)
         return found
 
+    async def lag(self, topic: str, group: str) -> int:  # noqa: ARG002 - as `Log.lag`
+        """The runner only measures it, each five seconds; here that would cost more than its work."""
+        return 0
+
 
 async def _nothing() -> None:
     return
+
+
+class ForeignBlobs(FaultyPort):
+    """The blobs as a process sees them beside another one: it must not look for unowned ones, since the other may be accepting."""
+
+    alone: Callable[[], bool]
+
+    async def tenants(self) -> Sequence[str]:
+        """See `BlobStore.tenants`."""
+        found: Sequence[str] = await self._faults.around(self._life, "blobs.tenants", self._port.tenants, (), {})
+        return found if self.alone() else ()
 
 
 @dataclass(slots=True)
@@ -99,10 +115,13 @@ class World:
     ids: Ids = field(default_factory=SequentialIds)
     stores: DataDirectory = field(init=False)
     processes: list[Process] = field(default_factory=list)
+    _alive: int = 0
     _opening: list[Life] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.faults = Faults(self.draw, self.rate)
+        # What a store loses after its answer is written again by the sweeper's help only.
+        losing = frozenset({"vectors.upsert"}) if self.second_chance and self.draw.random() < LOSING else frozenset[str]()
+        self.faults = Faults(self.draw, self.rate, losing=losing)
         parts: dict[str, Any] = {
             "log": MemoryLog(clock=self.clock, ids=self.ids, poll_s=IDLE_S),
             "vectors": MemoryVectorIndex(),
@@ -145,17 +164,23 @@ class World:
         settings = _parts()
         settings = replace(settings, gateway=settings.gateway.model_copy(update={**GATEWAY, **self.settings}))
         running = compose(Path("/"), settings, operator_secret="", low_disk_bytes=0, drain_s=drain_s, clock=self.clock, ids=self.ids)
-        async with running as composed:
-            ready.set_result(composed.application)
-            await ending.wait()
+        self._alive += 1
+        try:
+            async with running as composed:
+                ready.set_result(composed.application)
+                await ending.wait()
+        finally:
+            self._alive -= 1
 
     @asynccontextmanager
     async def open(self, _: Path, *, clock: Clock, ids: Ids) -> AsyncIterator[DataDirectory]:  # noqa: ARG002 - as `open_data_directory`
         """What a process sees of the stores."""
         life = self._opening.pop()
         ports: dict[str, Any] = {
-            name: FaultyPort(getattr(self.stores, name), name, self.faults, life) for name in ("vectors", "graph", "blobs")
+            name: FaultyPort(getattr(self.stores, name), name, self.faults, life) for name in ("vectors", "graph")
         }
+        ports["blobs"] = ForeignBlobs(self.stores.blobs, "blobs", self.faults, life)
+        ports["blobs"].alone = lambda: self._alive == 1
         ports["log"] = FaultyLog(self.stores.log, "log", self.faults, life)
         ports["catalogue"] = FaultyPort(self._catalogue(), "catalogue", self.faults, life)
         if not self.processes:
