@@ -169,8 +169,8 @@ class Consuming:
 
     async def _trouble(self, doing: str, error: Exception) -> None:
         failure = as_eunoe_error(error)
-        self.place.progress.hindered(doing, failure.code)
-        logger.warning("%s: %s failed (%s: %s)", self.place.label, doing, failure.code, failure.message)
+        if self.place.progress.hindered(doing, failure.code):
+            logger.warning("%s: %s failed (%s: %s)", self.place.label, doing, failure.code, failure.message)
         if not self._stopping:
             await self._clock.sleep(TROUBLE_S)
 

@@ -21,6 +21,9 @@ class GroupHealth:
     reason: str
 
 
+TELL_AGAIN_S = 60.0
+
+
 class Progress:
     """What one subscription notes while it works."""
 
@@ -29,14 +32,21 @@ class Progress:
         self._moved = clock.monotonic()
         self.lag = 0
         self._troubles: dict[str, str] = {}
+        self._told: dict[tuple[str, str], float] = {}
 
     def moved(self) -> None:
         """A record was finished, or there was nothing to do."""
         self._moved = self._clock.monotonic()
 
-    def hindered(self, doing: str, code: str) -> None:
-        """An attempt at this failed and is repeated."""
+    def hindered(self, doing: str, code: str) -> bool:
+        """An attempt at this failed and is repeated; true when that is worth a line in the log: news, or not said for a minute."""
         self._troubles[doing] = code
+        now = self._clock.monotonic()
+        told = self._told.get((doing, code))
+        if told is not None and now - told < TELL_AGAIN_S:
+            return False
+        self._told[doing, code] = now
+        return True
 
     def went_on(self, doing: str) -> None:
         """This worked. Cheap, called after every success."""

@@ -36,8 +36,8 @@ async def insist(call: Callable[[], Awaitable[T]], *, clock: Clock, progress: Pr
             result = await call()
         except Exception as error:  # noqa: BLE001 - whatever it is, giving up would lose the record
             failure = as_eunoe_error(error)
-            progress.hindered(doing, failure.code)
-            logger.warning("%s failed (%s), again in %.1f s%s", doing, failure.message, delay, where(error))
+            if progress.hindered(doing, failure.code):
+                logger.warning("%s failed (%s), again in %.1f s%s", doing, failure.message, delay, where(error))
             await clock.sleep(delay)
             delay = min(delay * 2, LONGEST_S)
         else:
