@@ -1,0 +1,218 @@
+"""Random histories of publishers and members of a group, against a model: lists per partition and committed offsets."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from eunoe_contracts.events import Record
+from eunoe_stores.sqlite.database import SqliteDatabase
+from eunoe_stream.log import Consumer, TopicPartition
+from eunoe_stream.memory import MemoryLog
+from eunoe_stream.shares import partition_of
+from eunoe_stream.sqlite import SqliteLog
+from eunoe_telemetry.testing import ManualClock, SequentialIds
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+
+TOPIC, GROUP = "eunoe.test.v1", "g"
+PARTITIONS, LEASE_S, MOST_MEMBERS = 3, 30.0, 3
+T = TypeVar("T")
+MakeLog = Callable[[], Any]
+Adapter = Callable[[ManualClock], AbstractAsyncContextManager[MakeLog]]
+
+
+@asynccontextmanager
+async def memory(clock: ManualClock) -> AsyncIterator[MakeLog]:
+    log = MemoryLog(clock=clock, ids=SequentialIds(), partitions=PARTITIONS, lease_s=LEASE_S)
+    yield lambda: log
+
+
+@asynccontextmanager
+async def sqlite(clock: ManualClock) -> AsyncIterator[MakeLog]:
+    with tempfile.TemporaryDirectory() as folder:
+        database, ids = SqliteDatabase(Path(folder) / "eunoe.db", synchronous="OFF"), SequentialIds()
+        yield lambda: SqliteLog(database, clock=clock, ids=ids, partitions=PARTITIONS, lease_s=LEASE_S)
+        await database.close()
+
+
+@dataclass(eq=False)
+class Member:
+    """A consumer and what is known of it: the next offset by partition, and whether it was the last one to look."""
+
+    consumer: Consumer
+    positions: dict[int, int] = field(default_factory=dict)
+    paused: set[int] = field(default_factory=set)
+    is_fresh: bool = False
+
+    async def revoked(self, sources: frozenset[TopicPartition]) -> None:
+        for each in sources:
+            self.positions.pop(each.partition, None)
+
+
+class LogMachine(RuleBasedStateMachine):
+    """The log, and beside it the model."""
+
+    adapter: Adapter
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.clock = ManualClock()
+        self.stack = AsyncExitStack()
+        self.stored: dict[int, list[str]] = {n: [] for n in range(PARTITIONS)}
+        self.committed = dict.fromkeys(range(PARTITIONS), 0)
+        self.owner: dict[int, Member] = {}
+        self.members: list[Member] = []
+        self.count = 0
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(work)
+
+    @initialize()
+    def open(self) -> None:
+        self.make = self.run(self.stack.enter_async_context(type(self).adapter(self.clock)))
+        self.log = self.make()
+        self.join()
+
+    def stir(self, member: Member | None = None) -> None:
+        """Something happened that may move partitions: only `member`, who looked after it, knows what it has."""
+        for each in self.members:
+            each.is_fresh = each is member
+
+    @rule(keys=st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6))
+    def publish(self, keys: list[str]) -> None:
+        records = []
+        for key in keys:
+            self.count += 1
+            records.append(Record(TOPIC, key, str(self.count).encode()))
+            self.stored[partition_of(key, PARTITIONS)].append(str(self.count))
+        self.run(self.log.publish(records))
+
+    @precondition(lambda self: len(self.members) < MOST_MEMBERS)
+    @rule()
+    def join(self) -> None:
+        member = Member(self.run(self.log.consumer(GROUP, [TOPIC])))
+        member.consumer.on_revoked(member.revoked)
+        self.members.append(member)
+        self.stir()
+
+    @precondition(lambda self: self.members)
+    @rule(data=st.data(), limit=st.integers(1, 8))
+    def fetch(self, data: st.DataObject, limit: int) -> None:
+        self.fetched(data.draw(st.sampled_from(range(len(self.members)))), limit)
+
+    def fetched(self, place: int, limit: int) -> int:
+        member = self.members[place]
+        found = self.run(member.consumer.fetch(limit, 0))
+        assert len(found) <= limit
+        for each in found:
+            partition = each.partition
+            assert partition not in member.paused
+            # Its own position while it has the partition, the committed offset when it has just got it.
+            assert each.offset == member.positions.get(partition, self.committed[partition])
+            assert each.record.value.decode() == self.stored[partition][each.offset]
+            member.positions[partition] = each.offset + 1
+            self.owner[partition] = member
+        self.stir(member)
+        return len(found)
+
+    @precondition(lambda self: self.members)
+    @rule(data=st.data())
+    def commit(self, data: st.DataObject) -> None:
+        member = data.draw(st.sampled_from(self.members))
+        for partition, position in sorted(member.positions.items()):
+            offset = data.draw(st.integers(0, position))
+            gain = max(0, offset - self.committed[partition])
+            before = self.lag()
+            self.run(member.consumer.commit({TopicPartition(TOPIC, partition): offset}))
+            gained = before - self.lag()
+            others = [each for each in self.members if each.is_fresh and each is not member]
+            if member.is_fresh:
+                assert gained == gain
+            elif any(self.owner.get(partition) is each for each in others):
+                assert gained == 0, "committed by a member that has lost the partition"
+            assert gained in {0, gain}
+            self.committed[partition] += gained
+
+    @precondition(lambda self: self.members)
+    @rule(data=st.data(), partitions=st.sets(st.integers(0, PARTITIONS - 1)))
+    def pause(self, data: st.DataObject, partitions: set[int]) -> None:
+        member = data.draw(st.sampled_from(self.members))
+        member.consumer.resume(frozenset(TopicPartition(TOPIC, each) for each in member.paused))
+        member.consumer.pause(frozenset(TopicPartition(TOPIC, each) for each in partitions))
+        member.paused = partitions
+
+    @rule(seconds=st.sampled_from([1.0, LEASE_S / 3, LEASE_S + 1]))
+    def wait(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+        self.stir()
+
+    @rule(seconds=st.sampled_from([-3600.0, 3600.0]))
+    def set_clock(self, seconds: float) -> None:
+        self.clock.jump(seconds)
+        self.stir()
+
+    @precondition(lambda self: self.members)
+    @rule(data=st.data(), clean=st.booleans())
+    def leave(self, data: st.DataObject, clean: bool) -> None:
+        member = data.draw(st.sampled_from(self.members))
+        self.members.remove(member)
+        if clean:
+            self.run(member.consumer.close())
+        self.stir()
+
+    @rule()
+    def restart(self) -> None:
+        """The process dies with all members; the next one frees what they held."""
+        self.members.clear()
+        self.owner.clear()
+        self.log = self.make()
+        self.run(self.log.release_leases())
+
+    def lag(self) -> int:
+        return int(self.run(self.log.lag(TOPIC, GROUP)))
+
+    @invariant()
+    def lag_is_what_was_not_committed(self) -> None:
+        if hasattr(self, "log"):
+            assert self.lag() == sum(len(each) for each in self.stored.values()) - sum(self.committed.values())
+
+    def teardown(self) -> None:
+        try:
+            if hasattr(self, "log"):
+                self.all_that_was_not_committed_comes()
+        finally:
+            self.run(self.stack.aclose())
+            self.runner.close()
+
+    def all_that_was_not_committed_comes(self) -> None:
+        self.restart()
+        self.join()
+        expected: Mapping[int, int] = dict(self.committed)
+        while self.fetched(0, 100):
+            pass
+        reached = self.members[0].positions
+        assert {each: reached.get(each, expected[each]) for each in expected} == {each: len(rows) for each, rows in self.stored.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("adapter", "examples"), [(memory, 200), (sqlite, 80)])
+def test_any_history_of_a_group_agrees_with_the_model(adapter: Adapter, examples: int) -> None:
+    class Machine(LogMachine):
+        pass
+
+    Machine.adapter = staticmethod(adapter)  # type: ignore[assignment]  # a plain function, not a method
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(
+            max_examples=examples, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+        ),
+    )
