@@ -11,6 +11,7 @@ from eunoe_search.query import Step
 OFF: Mapping[Step, Mapping[str, Any]] = {
     Step.PARENT_PRIOR: {"prior_parent_bm25": 0.0, "prior_parent_dense": 0.0},
     Step.FOLLOWING_PRIOR: {"prior_following": 0.0},
+    Step.TITLE_NAMED: {"title_named": 0.0},
     Step.MENTION_HOP: {"hop_sources": 0},
     Step.TURN_SIGNS: {"turn_signs": 0.0},
 }

@@ -23,6 +23,7 @@ class SearchSettings(BaseSettings):
     prior_parent_bm25: float = Field(default=0.35, ge=0, le=10, description="Share of its parent's BM25 score that a passage gets.")
     prior_parent_dense: float = Field(default=0.2, ge=0, le=10, description="Share of its parent's vector score that a passage gets.")
     prior_following: float = Field(default=0.2, ge=0, le=10, description="Share of the following passage's score that a passage gets.")
+    title_named: float = Field(default=0.3, ge=0, le=10, description="Bonus of a document whose title the question names.")
     hop_sources: int = Field(default=5, ge=0, le=50, description="Best hits whose mentions are followed; 0 switches the hop off.")
     hop_decay: float = Field(default=0.9, gt=0, le=1, description="Share of the source's score that the target gets.")
     hop_bonus: float = Field(default=0.2, ge=0, le=1, description="Share of the source's score that is added to the target's own.")

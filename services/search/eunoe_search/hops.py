@@ -15,14 +15,16 @@ from uuid import UUID
 
 import numpy as np
 from eunoe_contracts.content import STRUCTURE_KINDS
-from eunoe_contracts.identity import passage_id
-from eunoe_stores.graph.port import EdgeKind, GraphStore
+from eunoe_contracts.identity import normalised_statement, passage_id
+from eunoe_contracts.names import mentionable_names
+from eunoe_stores.graph.port import EdgeKind, GraphStore, NodeKind
 from eunoe_stores.vectors.port import IndexFilter, RowRef, Scored, VectorIndex
 from numpy.typing import NDArray
 
 from eunoe_search.candidate import Candidate, in_order
 from eunoe_search.config import SearchSettings
 from eunoe_search.filters import allows
+from eunoe_search.fusion import ArmPart
 
 ROWS_PER_TARGET = 5
 
@@ -105,6 +107,29 @@ async def _first_passages(tenant: str, documents: Sequence[UUID], where: IndexFi
     refs = await vectors.refs(tenant, [key for found in keys.values() for key in found])
     newest = sorted(refs.values(), key=lambda ref: ref.generation)
     return {ref.document: ref for ref in newest if allows(where.containers, ref.container)}
+
+
+async def named(tenant: str, question: str, *, graph: GraphStore, containers: tuple[str, ...]) -> list[UUID]:
+    """The documents whose title the question names, by the rules by which texts mention titles. A title that several documents
+    share names none of them.
+    """
+    names = [name for name, _ in mentionable_names(question)]
+    if not names:
+        return []
+    exact = () if any(each.endswith("*") for each in containers) else containers
+    nodes = await graph.by_name(tenant, names, kinds=frozenset({NodeKind.DOCUMENT}), containers=exact)
+    by_title: dict[str, set[UUID]] = {}
+    for node in nodes:
+        if allows(containers, node.container):
+            by_title.setdefault(normalised_statement(node.name), set()).add(node.document or node.public_id)
+    return [document for sharing in by_title.values() if len(sharing) == 1 for document in sharing]
+
+
+def apply_named(candidates: dict[UUID, Candidate], rows: Mapping[UUID, RowRef], bonus: float) -> None:
+    """Raise the row of each document that the question names, adding it to the candidates when no arm had found it."""
+    for ref in rows.values():
+        candidate = candidates.setdefault(ref.key, Candidate(ref))
+        candidate.add_prior("title_named", ArmPart(bonus, 0, bonus))
 
 
 def apply_hops(

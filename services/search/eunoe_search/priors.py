@@ -1,7 +1,8 @@
 """Priors: a passage is likelier when its parent (section, session, document) fits the query, and when what follows it does.
 
-Measured on conversations (ten of them, MiniLM): recall at ten from 76.0 to 79.0. A parent's BM25 score is min-max scaled over
-the parents; its dense score is the mean cosine of its three best rows, scaled alike.
+Measured on conversations (ten of them, MiniLM): recall at ten from 76.0 to 79.0. A parent's BM25 score is min-max scaled from
+zero to the best parent; its dense score is the mean cosine of its three best rows, scaled alike. Scaled from the lowest parent, as
+arms are, two sessions of nearly the same score would get all and nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def apply_priors(
 
 
 def _scaled(scores: Mapping[UUID, float]) -> dict[UUID, float]:
-    return dict(zip(scores, minmax(list(scores.values())), strict=True))
+    return dict(zip(scores, minmax(list(scores.values()), floor=0.0), strict=True))
 
 
 def _mean(values: Sequence[float]) -> float:

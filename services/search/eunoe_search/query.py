@@ -39,6 +39,7 @@ class Step(StrEnum):
 
     PARENT_PRIOR = "parent_prior"
     FOLLOWING_PRIOR = "following_prior"
+    TITLE_NAMED = "title_named"
     MENTION_HOP = "mention_hop"
     TURN_SIGNS = "turn_signs"
 

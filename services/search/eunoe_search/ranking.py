@@ -19,7 +19,7 @@ from eunoe_search.arms import BM25_BODY, BM25_CONTEXT, DENSE, Answers, ask_arms
 from eunoe_search.candidate import Candidate, in_order
 from eunoe_search.config import SearchSettings
 from eunoe_search.fusion import fuse
-from eunoe_search.hops import Probe, apply_hops, best_rows, followed
+from eunoe_search.hops import Probe, apply_hops, apply_named, best_rows, followed, named
 from eunoe_search.priors import apply_priors, parent_dense
 from eunoe_search.query import Mode, Query
 from eunoe_search.turn_signs import TurnReader, apply_turn_signs
@@ -57,10 +57,10 @@ async def rank(
     candidates = await _fused(tenant, query, answers, vectors=vectors, settings=settings)
     timings = {**answers.timings, "fusion": (clock.monotonic() - started) * 1000}
     failed = answers.failed
-    if query.mode is Mode.HYBRID and candidates and settings.hop_sources > 0:
+    if query.mode is Mode.HYBRID and candidates and (settings.hop_sources > 0 or settings.title_named > 0):
         started = clock.monotonic()
         probe = Probe(query.where, tokens, answers.vector)
-        if not await _hopped(tenant, candidates, probe, vectors=vectors, graph=graph, settings=settings):
+        if not await _hopped(tenant, query.text, candidates, probe, vectors=vectors, graph=graph, settings=settings):
             failed = (*failed, GRAPH)
         timings["hop"] = (clock.monotonic() - started) * 1000
     if query.mode is Mode.HYBRID and candidates and settings.turn_signs > 0:
@@ -88,9 +88,21 @@ async def _fused(tenant: str, query: Query, answers: Answers, *, vectors: Vector
 
 
 async def _hopped(
-    tenant: str, candidates: dict[UUID, Candidate], probe: Probe, *, vectors: VectorIndex, graph: GraphStore, settings: SearchSettings
+    tenant: str,
+    question: str,
+    candidates: dict[UUID, Candidate],
+    probe: Probe,
+    *,
+    vectors: VectorIndex,
+    graph: GraphStore,
+    settings: SearchSettings,
 ) -> bool:
     async def hop() -> None:
+        titled = await named(tenant, question, graph=graph, containers=probe.where.containers) if settings.title_named > 0 else []
+        if titled:
+            apply_named(candidates, await best_rows(tenant, titled, probe, vectors=vectors), settings.title_named)
+        if settings.hop_sources == 0:
+            return
         mentions = await followed(tenant, list(candidates.values()), graph=graph, settings=settings, containers=probe.where.containers)
         if mentions:
             documents = list({mention.document for mention in mentions})

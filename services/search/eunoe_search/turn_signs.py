@@ -25,16 +25,16 @@ COVERAGE = "coverage"
 """Share of the question's words, weighted by rarity, in the turn with its header and the turn before it."""
 
 WEIGHTS: Mapping[str, float] = {
-    "speaker_named": 0.16,
-    "is_question": -0.25,
-    "follows_question": 0.16,
-    "first_person": 0.16,
-    "number_wanted": 0.45,
-    "thing_length": 0.20,
-    "length": -0.21,
-    COVERAGE: 0.43,
+    "speaker_named": 0.15,
+    "is_question": -0.24,
+    "follows_question": 0.15,
+    "first_person": 0.15,
+    "number_wanted": 0.42,
+    "thing_length": 0.19,
+    "length": -0.20,
+    COVERAGE: 0.37,
 }
-AVERAGE = 0.17
+AVERAGE = 0.15
 """The weighted sum of an average candidate."""
 
 

@@ -6,11 +6,12 @@ from uuid import UUID
 
 import pytest
 from eunoe_contracts.content import Kind
-from eunoe_contracts.identity import passage_id
+from eunoe_contracts.identity import passage_id, row_key
 from eunoe_search.candidate import Candidate
 from eunoe_search.config import SearchSettings
 from eunoe_search.fusion import ArmPart
 from eunoe_search.hops import Mention, apply_hops
+from eunoe_stores.graph.port import Node, NodeKind
 from eunoe_stores.vectors.port import RowRef
 
 SETTINGS = SearchSettings(hop_decay=0.7, hop_bonus=0.2, hop_targets=2)
@@ -115,3 +116,25 @@ async def test_related_hits_have_their_text(library: Any) -> None:
     hit = (await library.search("flour for bread", include_related=True, limit=1)).results[0]
     assert [(each.memory.content, each.relationship_type) for each in hit.related] == [("guide", "mentions_document")]
     assert not (await library.search("flour for bread", limit=1)).results[0].related
+
+
+async def test_a_document_whose_title_the_question_names_is_raised(library: Any) -> None:
+    await library.add("Marrow Lake", "A dam raised its level by nine metres.")
+    await library.add("Dams", "What is built, and where: dams, what they hold, what is built behind them.")
+    question = "What is built on Marrow Lake?"
+    named = {hit.source.name: hit for hit in (await library.search(question, explain=True)).results}
+    plain = {hit.source.name: hit for hit in (await library.search(question, explain=True, ablate=["title_named"])).results}
+    bonus = SearchSettings().title_named
+    assert named["Marrow Lake"].arms["title_named"].contribution == pytest.approx(bonus)
+    assert named["Marrow Lake"].fused == pytest.approx(plain["Marrow Lake"].fused + bonus)
+    assert named["Dams"].fused == pytest.approx(plain["Dams"].fused)
+
+
+async def test_a_title_that_two_documents_share_names_none_and_other_containers_stay_out(library: Any) -> None:
+    await library.add("Fort Hallow", "A ruin above the Sound.", container="north.a")
+    other = await library.add("museum", "Hallow is a fort, too.", container="north.b")
+    node = Node(row_key(other, 1), NodeKind.DOCUMENT, other, "north.b", other, 1, "Fort Hallow")
+    await library.graph.upsert("acme", [node], [])
+    for containers, titled in (([], 0), (["north.*"], 0), (["north.a"], 1), (["south"], 0)):
+        hits = (await library.search("Who held Fort Hallow?", containers=containers, explain=True)).results
+        assert sum("title_named" in hit.arms for hit in hits) == titled, containers

@@ -35,10 +35,16 @@ def test_priors_by_hand() -> None:
         parents_dense={MORNING: 0.3, EVENING: 0.6},
         settings=SearchSettings(),
     )
-    assert first.score == pytest.approx(0.4 + 0.35 + 0.0 + 0.2 * 0.8)
-    assert second.score == pytest.approx(0.8 + 0.35)
-    assert other.score == pytest.approx(0.5 + 0.2)
+    assert first.score == pytest.approx(0.4 + 0.35 + 0.2 * 0.5 + 0.2 * 0.8)
+    assert second.score == pytest.approx(0.8 + 0.35 + 0.2 * 0.5)
+    assert other.score == pytest.approx(0.5 + 0.35 * 0.5 + 0.2)
     assert first.priors["following"].score == pytest.approx(0.8)
+
+
+def test_parents_of_about_the_same_score_are_treated_alike() -> None:
+    first, other = candidate(ref(1, MORNING, 0), 0.5), candidate(ref(3, EVENING, 0), 0.5)
+    apply_priors([first, other], parents_bm25={MORNING: 3.0, EVENING: 2.9}, parents_dense={}, settings=SearchSettings())
+    assert first.score - other.score < 0.02
 
 
 def test_a_memory_neither_follows_nor_is_followed() -> None:

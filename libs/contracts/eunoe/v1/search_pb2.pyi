@@ -60,7 +60,9 @@ class SearchRequest(_message.Message):
     def as_of(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
     def ablate(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Steps of mode hybrid to leave out, to measure what each adds: parent_prior, following_prior, mention_hop, turn_signs."""
+        """Steps of mode hybrid to leave out, to measure what each adds: parent_prior, following_prior, title_named,
+        mention_hop, turn_signs.
+        """
 
     def __init__(
         self,
