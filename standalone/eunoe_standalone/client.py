@@ -14,6 +14,7 @@ from eunoe_contracts.errors import DataDirectoryLocked
 from eunoe_stores.sqlite.lock import DataDirectoryLock
 
 from eunoe_standalone import rendezvous
+from eunoe_standalone.products import one_thread_for_products
 from eunoe_standalone.rendezvous import RunningServer
 
 CALL_TIMEOUT_S = 60.0
@@ -81,6 +82,7 @@ def connect(data_dir: Path) -> Iterator[Connection]:
 
 def _own_server(data_dir: Path) -> AbstractContextManager[tuple[str, str]]:
     # Imported late: a command against a running server must not load the pipeline.
+    one_thread_for_products()
     from eunoe_standalone.background_server import background_server
 
     return background_server(data_dir)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from eunoe_standalone.cli.output import Exit, fail, reported_errors
+from eunoe_standalone.products import one_thread_for_products
 
 
 def serve(
@@ -20,6 +21,7 @@ def serve(
 
     from eunoe_contracts.errors import ConfigurationError
 
+    one_thread_for_products()
     with reported_errors():
         from eunoe_standalone.listening import Address
         from eunoe_standalone.server import run_server

@@ -9,19 +9,20 @@ import numpy as np
 
 from eunoe_stores.vectors.port import RowRef
 from eunoe_stores.vectors.sqlite.columns import KINDS, View
+from eunoe_stores.vectors.sqlite.ids import uuid_of
 
 
 def reference(view: View, slot: int) -> RowRef:
     """What fusion needs to know of one row."""
     columns = view.columns
     return RowRef(
-        UUID(bytes=view.keys[slot]),
-        UUID(bytes=view.publics[slot]),
-        UUID(bytes=view.documents.values[columns["document"][slot]]),
+        uuid_of(view.keys[slot]),
+        uuid_of(view.publics[slot]),
+        uuid_of(view.documents.values[columns["document"][slot]]),
         int(columns["generation"][slot]),
         view.containers.values[columns["container"][slot]],
         KINDS[columns["kind"][slot]],
-        UUID(bytes=view.parents.values[columns["parent"][slot]]),
+        uuid_of(view.parents.values[columns["parent"][slot]]),
         int(columns["position"][slot]),
     )
 
@@ -46,6 +47,6 @@ def keys_of(view: View, public_ids: Sequence[UUID]) -> dict[UUID, tuple[UUID, ..
     found: dict[UUID, tuple[UUID, ...]] = {}
     for slot in slots.tolist():
         if view.publics[slot] in wanted:
-            public = UUID(bytes=view.publics[slot])
-            found[public] = (*found.get(public, ()), UUID(bytes=view.keys[slot]))
+            public = uuid_of(view.publics[slot])
+            found[public] = (*found.get(public, ()), uuid_of(view.keys[slot]))
     return found

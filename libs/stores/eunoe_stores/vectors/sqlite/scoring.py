@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from eunoe_stores.vectors.port import IndexFilter, Scored
 from eunoe_stores.vectors.sqlite.columns import View
 from eunoe_stores.vectors.sqlite.filters import mask
+from eunoe_stores.vectors.sqlite.ids import uuid_of
 
 K1 = 1.2
 B = 0.75
@@ -65,7 +66,7 @@ def parents_by_bm25(view: View, tokens: Sequence[str], where: IndexFilter, limit
             scores += repeats * idf(total, holding) * summed / (summed + norms)
     found = np.flatnonzero(scores > 0)
     ties = np.array([int.from_bytes(view.parents.values[code][:8]) for code in found.tolist()], dtype=np.uint64)
-    return {UUID(bytes=view.parents.values[found[at]]): float(scores[found[at]]) for at in best(scores[found], ties, limit)}
+    return {uuid_of(view.parents.values[found[at]]): float(scores[found[at]]) for at in best(scores[found], ties, limit)}
 
 
 def rows_by_cosine(view: View, vector: NDArray[np.float32], where: IndexFilter, limit: int) -> list[Scored]:
@@ -93,9 +94,18 @@ def covered(view: View, tokens: Sequence[str]) -> dict[UUID, float]:
         posted, _ = view.postings[term]
         each = idf(view.live, int(np.count_nonzero(view.columns["alive"][posted])))
         weight += each
-        held += each * np.isin(slots, posted)
+        held += each * _among(slots, posted)
     shares = held / weight if weight else held
-    return {UUID(bytes=key): min(1.0, float(share)) for key, share in zip(view.slots, shares, strict=True)}
+    return {uuid_of(key): min(1.0, float(share)) for key, share in zip(view.slots, shares, strict=True)}
+
+
+def _among(slots: NDArray[np.int64], posted: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which slots are posted. Postings ascend, and there are many more of them than slots."""
+    if not len(posted):
+        return np.zeros(len(slots), dtype=np.bool_)
+    at = np.minimum(np.searchsorted(posted, slots.astype(posted.dtype)), len(posted) - 1)
+    found: NDArray[np.bool_] = posted[at] == slots
+    return found
 
 
 def best(scores: NDArray[Any], ties: NDArray[np.uint64], limit: int) -> NDArray[np.intp]:
@@ -109,4 +119,4 @@ def best(scores: NDArray[Any], ties: NDArray[np.uint64], limit: int) -> NDArray[
 
 def _scored(view: View, slots: NDArray[np.intp], scores: NDArray[Any], limit: int) -> list[Scored]:
     order = best(scores, view.columns["key"][slots], limit)
-    return [Scored(UUID(bytes=view.keys[slots[at]]), float(scores[at])) for at in order]
+    return [Scored(uuid_of(view.keys[slots[at]]), float(scores[at])) for at in order]
