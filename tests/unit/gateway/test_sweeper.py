@@ -196,11 +196,12 @@ async def test_blobs_that_a_crash_left_without_a_document_are_removed(world: Any
     never_accepted = UUID(int=77)
     await world.blobs.put("t1", BlobKey(never_accepted, 1, "source-0000000000000000"), b"x")
     await world.blobs.put("t2", BlobKey(never_accepted, 2, "source-0000000000000000"), b"x")
+    await world.blobs.put("t1", BlobKey(UUID(kept.id), 2, "source-0000000000000000"), b"x")  # its next generation was never accepted
     async with world.gateway.locks.hold(never_accepted):  # an acceptance is half way
         look = asyncio.create_task(world.sweeper.orphans.remove())
         await asyncio.wait({look}, timeout=0.05)
         assert not look.done()
-    assert await look == 2
+    assert await look == 3
     assert await world.blobs.documents("t1") == [(UUID(kept.id), 1)]
     assert await world.sweeper.orphans.remove() == 0
 

@@ -33,12 +33,14 @@ class Orphans:
                 batch = ids[start : start + BATCH]
                 known = await self.sinks.catalogue.documents_by_id(tenant, batch)
                 for document in batch:
-                    if document not in known:
+                    if document not in known or newest[document] > known[document].generation:
                         removed += await self._remove_one(tenant, document, newest[document])
         return removed
 
     async def _remove_one(self, tenant: str, document: UUID, generation: int) -> int:
         async with self.locks.hold(document):
-            if await self.sinks.catalogue.document(tenant, document) is not None:
-                return 0
-            return int(await self.sinks.blobs.delete(tenant, document, through_generation=generation) > 0)
+            row = await self.sinks.catalogue.document(tenant, document)
+            # Above the generation that was accepted lies what never was; the bytes below it may be needed for a replay.
+            first = row.generation + 1 if row is not None else 1
+            gone = await self.sinks.blobs.delete(tenant, document, through_generation=generation, from_generation=first)
+            return int(gone > 0)
