@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
 from eunoe_contracts.identity import row_key
+from eunoe_contracts.stages import DocumentStatus
 from eunoe_models.embedding.port import EmbeddingModel
 from eunoe_stores.catalogue.port import DocumentCatalogue, MemoryCatalogue, UnitCatalogue
+from eunoe_stores.catalogue.rows import DocumentRow
 from eunoe_stores.vectors.port import VectorIndex
 
 from eunoe_embedder.indexing import index_memories
+
+WITHDRAWN = frozenset({DocumentStatus.FAILED, DocumentStatus.CANCELLED})
 
 
 class RemovalCatalogue(DocumentCatalogue, UnitCatalogue, MemoryCatalogue, Protocol):
@@ -36,11 +40,22 @@ async def remove_document(
     stale = await catalogue.bury_memories(tenant, document, through_generation=generation)
     await vectors.delete_rows(tenant, [row_key(each.id, each.epoch) for each in stale])
     shared = [memory for each in range(1, generation + 1) for memory, _, _ in await catalogue.memories_of(tenant, document, each)]
-    others = await catalogue.documents_by_id(tenant, list({source for memory in shared for source in memory.sources} - {document}))
+    others = list({source for memory in shared for source in memory.sources} - {document})
+    standing = await _standing(tenant, others, catalogue)
     for memory in {each.id: each for each in shared}.values():
-        holder = next((others[source] for source in memory.sources if source in others), None)
+        holder = next((standing[source] for source in memory.sources if source in standing), None)
         if holder is not None:
             await index_memories(holder, [memory], vectors=vectors, model=model)
+    # Whoever ended meanwhile took its rows away, perhaps before they were written here.
+    left = await _standing(tenant, others, catalogue)
+    gone = [each for each in shared if not left.keys() & set(each.sources)]
+    await vectors.delete_rows(tenant, [row_key(each.id, each.epoch) for each in gone])
+
+
+async def _standing(tenant: str, documents: Sequence[UUID], catalogue: DocumentCatalogue) -> Mapping[UUID, DocumentRow]:
+    """Those of the documents that are found: not erased, failed or cancelled."""
+    found = await catalogue.documents_by_id(tenant, documents)
+    return {id_: row for id_, row in found.items() if row.status not in WITHDRAWN}
 
 
 async def remove_generation(
