@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check format protos lock samples docs wheel wheel-test test-faults test-wheel bench clean models
+.PHONY: help setup demo test quick check format protos lock samples docs wheel wheel-test test-faults faults test-wheel bench clean models
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ quick: $(READY) ## the fast tests only
 
 test-faults: setup ## kill -9 during ingest and other fault tests
 	$(BIN)/pytest tests/faults
+
+faults: $(READY) ## simulate SEEDS=500 seeds of faults from FIRST=0 on
+	$(BIN)/python -m eunoe_standalone.simulation --seeds $(or $(SEEDS),500) --first $(or $(FIRST),0)
 
 check: $(READY) ## lint, types, import rules, protos
 	$(BIN)/ruff check .

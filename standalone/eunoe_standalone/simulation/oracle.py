@@ -12,7 +12,6 @@ from eunoe_contracts.content import STRUCTURE_KINDS
 from eunoe_contracts.stages import RANK, DocumentStatus
 from eunoe_contracts.tenancy import DEFAULT_TENANT
 from eunoe_stores.catalogue.rows import DeadLetterQuery, DocumentRow, Page
-from eunoe_stores.testing import MemoryGraphStore, MemoryVectorIndex
 
 from eunoe_standalone.audit import audit, every_document
 from eunoe_standalone.simulation.crowd import Expected, Item
@@ -30,7 +29,7 @@ GROUPS = {
 MANY = 1_000_000
 
 
-class Broken(AssertionError):  # noqa: N818 - what was found, not an error of the program
+class Broken(AssertionError):
     """The promise does not hold."""
 
 
@@ -167,7 +166,9 @@ async def digest(world: World) -> dict[str, list[str]]:
     """The final state without what depends on time and on the number of generations."""
     stores = world.stores
     rows = {row.id: row async for row in every_document(stores, DEFAULT_TENANT)}
-    found = [f"{row.name} {row.custom_id} {row.status} {row.error_code} {sorted(row.counts.items())}" for row in rows.values() if shown(row)]
+    found = [
+        f"{row.name} {row.custom_id} {row.status} {row.error_code} {sorted(row.counts.items())}" for row in rows.values() if shown(row)
+    ]
     units = []
     for row in rows.values():
         if row.status is DocumentStatus.DONE:

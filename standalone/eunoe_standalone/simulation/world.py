@@ -176,9 +176,7 @@ class World:
     async def open(self, _: Path, *, clock: Clock, ids: Ids) -> AsyncIterator[DataDirectory]:  # noqa: ARG002 - as `open_data_directory`
         """What a process sees of the stores."""
         life = self._opening.pop()
-        ports: dict[str, Any] = {
-            name: FaultyPort(getattr(self.stores, name), name, self.faults, life) for name in ("vectors", "graph")
-        }
+        ports: dict[str, Any] = {name: FaultyPort(getattr(self.stores, name), name, self.faults, life) for name in ("vectors", "graph")}
         ports["blobs"] = ForeignBlobs(self.stores.blobs, "blobs", self.faults, life)
         ports["blobs"].alone = lambda: self._alive == 1
         ports["log"] = FaultyLog(self.stores.log, "log", self.faults, life)
