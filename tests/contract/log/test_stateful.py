@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 TOPIC, GROUP = "eunoe.test.v1", "g"
 PARTITIONS, LEASE_S, MOST_MEMBERS = 3, 30.0, 3
+PLACES, KEYS, SHARES = st.integers(0, MOST_MEMBERS - 1), st.sampled_from("abcdefgh"), st.sampled_from([1.0, 0.5, 0.0])
 T = TypeVar("T")
 MakeLog = Callable[[], Any]
 Adapter = Callable[[ManualClock], AbstractAsyncContextManager[MakeLog]]
@@ -71,7 +72,7 @@ class LogMachine(RuleBasedStateMachine):
         self.committed = dict.fromkeys(range(PARTITIONS), 0)
         self.owner: dict[int, Member] = {}
         self.members: list[Member] = []
-        self.count = 0
+        self.count = self.restarted_at = 0
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
@@ -87,7 +88,7 @@ class LogMachine(RuleBasedStateMachine):
         for each in self.members:
             each.is_fresh = each is member
 
-    @rule(keys=st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6))
+    @rule(keys=st.lists(KEYS, min_size=1, max_size=6))
     def publish(self, keys: list[str]) -> None:
         records = []
         for key in keys:
@@ -105,12 +106,32 @@ class LogMachine(RuleBasedStateMachine):
         self.stir()
 
     @precondition(lambda self: self.members)
-    @rule(data=st.data(), limit=st.integers(1, 8))
-    def fetch(self, data: st.DataObject, limit: int) -> None:
-        self.fetched(data.draw(st.sampled_from(range(len(self.members)))), limit)
+    @rule(place=PLACES, limit=st.integers(1, 8))
+    def fetch(self, place: int, limit: int) -> None:
+        self.fetched(self.member(place), limit)
 
-    def fetched(self, place: int, limit: int) -> int:
-        member = self.members[place]
+    @precondition(lambda self: self.members)
+    @rule(place=PLACES, limit=st.integers(1, 8), keys=st.lists(KEYS, min_size=3, max_size=12), share=SHARES)
+    def work(self, place: int, limit: int, keys: list[str], share: float) -> None:
+        """What members do most of the time."""
+        self.publish(keys)
+        self.fetched(self.member(place), limit)
+        self.commit(place, share)
+
+    @precondition(lambda self: len(self.members) > 1)
+    @rule(place=PLACES, keys=st.lists(KEYS, min_size=3, max_size=12))
+    def overtake(self, place: int, keys: list[str]) -> None:
+        """A member sleeps through its lease with work in hand, another one takes over, and then the first one commits."""
+        self.publish(keys)
+        self.fetched(self.member(place), 100)
+        self.wait(LEASE_S + 1)
+        self.fetched(self.member(place + 1), 100)
+        self.commit(place, 1.0)
+
+    def member(self, place: int) -> Member:
+        return self.members[place % len(self.members)]
+
+    def fetched(self, member: Member, limit: int) -> int:
         found = self.run(member.consumer.fetch(limit, 0))
         assert len(found) <= limit
         for each in found:
@@ -125,11 +146,11 @@ class LogMachine(RuleBasedStateMachine):
         return len(found)
 
     @precondition(lambda self: self.members)
-    @rule(data=st.data())
-    def commit(self, data: st.DataObject) -> None:
-        member = data.draw(st.sampled_from(self.members))
+    @rule(place=PLACES, share=SHARES)
+    def commit(self, place: int, share: float) -> None:
+        member = self.member(place)
         for partition, position in sorted(member.positions.items()):
-            offset = data.draw(st.integers(0, position))
+            offset = int(position * share)
             gain = max(0, offset - self.committed[partition])
             before = self.lag()
             self.run(member.consumer.commit({TopicPartition(TOPIC, partition): offset}))
@@ -143,9 +164,9 @@ class LogMachine(RuleBasedStateMachine):
             self.committed[partition] += gained
 
     @precondition(lambda self: self.members)
-    @rule(data=st.data(), partitions=st.sets(st.integers(0, PARTITIONS - 1)))
-    def pause(self, data: st.DataObject, partitions: set[int]) -> None:
-        member = data.draw(st.sampled_from(self.members))
+    @rule(place=PLACES, partitions=st.sets(st.integers(0, PARTITIONS - 1)))
+    def pause(self, place: int, partitions: set[int]) -> None:
+        member = self.member(place)
         member.consumer.resume(frozenset(TopicPartition(TOPIC, each) for each in member.paused))
         member.consumer.pause(frozenset(TopicPartition(TOPIC, each) for each in partitions))
         member.paused = partitions
@@ -160,18 +181,20 @@ class LogMachine(RuleBasedStateMachine):
         self.clock.jump(seconds)
         self.stir()
 
-    @precondition(lambda self: self.members)
-    @rule(data=st.data(), clean=st.booleans())
-    def leave(self, data: st.DataObject, clean: bool) -> None:
-        member = data.draw(st.sampled_from(self.members))
+    @precondition(lambda self: len(self.members) > 1)
+    @rule(place=PLACES, clean=st.booleans())
+    def leave(self, place: int, clean: bool) -> None:
+        member = self.member(place)
         self.members.remove(member)
         if clean:
             self.run(member.consumer.close())
         self.stir()
 
+    @precondition(lambda self: self.count > self.restarted_at + 15)
     @rule()
     def restart(self) -> None:
         """The process dies with all members; the next one frees what they held."""
+        self.restarted_at = self.count
         self.members.clear()
         self.owner.clear()
         self.log = self.make()
@@ -196,8 +219,8 @@ class LogMachine(RuleBasedStateMachine):
     def all_that_was_not_committed_comes(self) -> None:
         self.restart()
         self.join()
-        expected: Mapping[int, int] = dict(self.committed)
-        while self.fetched(0, 100):
+        expected = dict(self.committed)
+        while self.fetched(self.members[0], 100):
             pass
         reached = self.members[0].positions
         assert {each: reached.get(each, expected[each]) for each in expected} == {each: len(rows) for each, rows in self.stored.items()}
