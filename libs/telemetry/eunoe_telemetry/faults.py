@@ -49,32 +49,29 @@ class Faults:
 
     async def around(self, life: Life, label: str, call: Call, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """Do the call, or what goes wrong with it. `label` is `port.method`."""
-        if life.over:
-            raise StoreUnavailable
-        if self.on and self.draw.random() < SLOW:
-            await asyncio.sleep(self.draw.random() * LATENCY_S)
-            if life.over:
-                raise StoreUnavailable
         kind = self._kind(label)
         if kind:
             self.seen[f"{label} {kind}"] += 1
-        if kind == "before":
+        await self._wait(kind)
+        if life.over or kind == "before":
             raise StoreUnavailable
-        if kind in {"late", "hang"}:
-            await asyncio.sleep(self.draw.random() * LATE_S if kind == "late" else HANG_S)
-            if life.over:
-                raise StoreUnavailable
         if kind == "lost":
             return None
-        if kind == "half":
-            await call(*_halved(args), **named)
-            raise StoreUnavailable
-        result = await call(*args, **named)
+        result = await call(*(_halved(args) if kind == "half" else args), **named)
         if kind == "twice":
             await _again(call, args, named)
-        if kind == "after" or life.over:
+        # A process that was killed meanwhile gets no answer.
+        if kind in {"half", "after"} or life.over:
             raise StoreUnavailable
         return result
+
+    async def _wait(self, kind: str) -> None:
+        if kind == "hang":
+            await asyncio.sleep(HANG_S)
+        elif kind == "late":
+            await asyncio.sleep(self.draw.random() * LATE_S)
+        elif self.on and self.draw.random() < SLOW:
+            await asyncio.sleep(self.draw.random() * LATENCY_S)
 
     def _kind(self, label: str) -> str:
         if not self.on or self.draw.random() >= self.rate:

@@ -20,9 +20,9 @@ def main() -> int:
     started = time.monotonic()
     failed = [each for each in run_seeds(range(asked.first, asked.first + asked.seeds), processes=asked.processes) if each.problem]
     seconds = time.monotonic() - started
-    for each in failed:
-        print(how_to_run(each))
-    print(f"{asked.seeds} seeds in {seconds:.0f} s ({asked.seeds / seconds:.1f} a second), {len(failed)} failed")
+    told = [how_to_run(each) for each in failed]
+    told.append(f"{asked.seeds} seeds in {seconds:.0f} s ({asked.seeds / seconds:.1f} a second), {len(failed)} failed")
+    sys.stdout.write("\n".join(told) + "\n")
     return 1 if failed else 0
 
 

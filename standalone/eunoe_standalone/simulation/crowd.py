@@ -13,6 +13,7 @@ from uuid import UUID
 from eunoe.v1 import admin_pb2, ingest_pb2
 from eunoe_contracts.errors import Conflict, DocumentNotFound, EunoeError
 from eunoe_gateway.gateway import Gateway
+from eunoe_telemetry.faults import HANG_S
 
 from eunoe_standalone.testing_pipeline import OPERATOR, UNREADABLE
 
@@ -49,6 +50,8 @@ class Item:
     id: UUID | None = None
     expected: Expected = Expected.NOTHING
     earlier: set[UUID] = field(default_factory=set)
+    in_flight_until: float = 0.0
+    """A post that the client gave up may still be on its way in a server until then, and take effect after later calls."""
 
     @property
     def is_readable(self) -> bool:
@@ -103,11 +106,12 @@ class Client:
                 item.earlier.add(item.id)
             item.version += 1
         before, item.expected = item.expected, Expected.OPEN_QUESTION
-        answer = await self._insist(lambda: self.gateway().ingest(OPERATOR, item.request()), may_leave=True)
+        overtaken = item.is_versioned and _is_in_flight(item)
+        answer = await self._insist(lambda: self.gateway().ingest(OPERATOR, item.request()), leaving=item)
         if answer is None:
             return
         item.id = UUID(answer.acceptance.id)
-        item.expected = Expected.PRESENT
+        item.expected = Expected.OPEN_QUESTION if overtaken else Expected.PRESENT
         if before is Expected.ERASED:
             item.earlier.clear()
 
@@ -122,7 +126,7 @@ class Client:
         except DocumentNotFound:
             answer = ingest_pb2.DeleteDocumentResponse()
         # With versions an earlier one may have come to light again; only what stands alone is sure to be gone.
-        if answer is not None and not item.earlier and before is not Expected.OPEN_QUESTION:
+        if answer is not None and not item.earlier and before is not Expected.OPEN_QUESTION and not _is_in_flight(item):
             item.expected = Expected.ERASED
 
     async def cancel(self, item: Item) -> None:
@@ -138,21 +142,28 @@ class Client:
         except DocumentNotFound as error:
             raise AssertionError(f"item {item.number} was accepted and is not there") from error
         else:
-            item.expected = Expected.CANCELLED if answer is not None else Expected.OPEN_QUESTION
+            if answer is not None and not _is_in_flight(item):
+                item.expected = Expected.CANCELLED
 
     async def replay(self, _: Item) -> None:
         """Replay all dead letters."""
         await self._insist(lambda: self.gateway().replay(OPERATOR, admin_pb2.ReplayRequest()))
 
-    async def _insist(self, call: Callable[[], Awaitable[T]], *, may_leave: bool = False) -> T | None:
-        """The answer; None when none came. A client may lose patience and hang up."""
+    async def _insist(self, call: Callable[[], Awaitable[T]], *, leaving: Item | None = None) -> T | None:
+        """The answer; None when none came. A client may lose patience and hang up; `leaving` is what it posts then."""
         for _ in range(TRIES):
-            patience_s = self.draw.choice((PATIENCE_S, PATIENCE_S, 0.01)) if may_leave else PATIENCE_S
+            patience_s = self.draw.choice((PATIENCE_S, PATIENCE_S, 0.01)) if leaving is not None else PATIENCE_S
             try:
                 async with asyncio.timeout(patience_s):
                     return await call()
             except (Conflict, DocumentNotFound):
                 raise
-            except (TimeoutError, EunoeError):
+            except (TimeoutError, EunoeError) as error:
+                if leaving is not None and isinstance(error, TimeoutError):
+                    leaving.in_flight_until = asyncio.get_running_loop().time() + 2 * HANG_S
                 await asyncio.sleep(self.draw.random() * PAUSE_S)
         return None
+
+
+def _is_in_flight(item: Item) -> bool:
+    return asyncio.get_running_loop().time() < item.in_flight_until

@@ -94,8 +94,8 @@ async def loudness(world: World) -> str:
     lags = []
     for topic, groups in GROUPS.items():
         for group in groups:
-            if lag := await world.stores.log.lag(topic, group):
-                lags.append(f"{group} lags {lag} on {topic}")
+            lag = await world.stores.log.lag(topic, group)
+            lags += [f"{group} lags {lag} on {topic}"] if lag else []
     return "; ".join((*found, *lags)) or "an erasure without its proof, or a blob without its owner"
 
 
@@ -172,8 +172,8 @@ async def digest(world: World) -> dict[str, list[str]]:
     units = []
     for row in rows.values():
         if row.status is DocumentStatus.DONE:
-            for unit in await stores.catalogue.units(DEFAULT_TENANT, row.id, row.generation, kinds=STRUCTURE_KINDS):
-                units.append(f"{unit.id} {unit.kind} {unit.ordinal} {unit.text} {unit.context} {unit.parent}")
+            made = await stores.catalogue.units(DEFAULT_TENANT, row.id, row.generation, kinds=STRUCTURE_KINDS)
+            units += [f"{unit.id} {unit.kind} {unit.ordinal} {unit.text} {unit.context} {unit.parent}" for unit in made]
     memories, _ = await stores.catalogue.list_memories(DEFAULT_TENANT, container="", document=None, kinds=frozenset(), page=Page(MANY))
     held = [
         f"{each.id} {each.text} {each.confidence:.3f} {sorted(str(source) for source in each.sources if shown(rows.get(source)))}"

@@ -22,6 +22,8 @@ LIMIT_S = 1_500.0
 """More than the longest retry delay, an erasure and some leases take together."""
 CALM_S = 5.0
 LIVES = (1, 2, 3)
+SECOND_CHANCES, STARTS, KILLS = 0.5, 0.4, 0.8
+MOST_PROCESSES = 2
 RATES = (0.0, 0.01, 0.03, 0.06)
 
 
@@ -59,11 +61,11 @@ class Story:
     second_chance: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self.draw = Random(self.seed)
+        self.draw = Random(self.seed)  # noqa: S311 - not for secrets
         clients = self.draw.choice((2, 3))
         first = self.draw.randrange(8) * ITEMS_EACH
         self.items = [Item(first + number) for number in range(clients * ITEMS_EACH)]
-        self.second_chance = self.draw.random() < 0.5
+        self.second_chance = self.draw.random() < SECOND_CHANCES
 
     async def run(self) -> tuple[float, int]:
         """The storm, the calm, the checks. Returns virtual seconds and the number of faults."""
@@ -87,20 +89,23 @@ class Story:
         world.faults.on = True
         groups = [self.items[at : at + ITEMS_EACH] for at in range(0, len(self.items), ITEMS_EACH)]
         # Without the second chance an event that an API call failed to publish has nobody to publish it.
-        clients = [Client(Random(self.draw.random()), lambda: world.application, each, with_replays=self.second_chance) for each in groups]
+        clients = [Client(self._part(), lambda: world.application, each, with_replays=self.second_chance) for each in groups]
         tasks = [asyncio.create_task(each.run(self.draw.randint(3, 7))) for each in clients]
         crashing = asyncio.create_task(self._crashes())
         await asyncio.gather(*tasks)
         await crashing
 
+    def _part(self) -> Random:
+        return Random(self.draw.random())  # noqa: S311 - not for secrets
+
     async def _crashes(self) -> None:
         world = self.world
         for _ in range(self.draw.choice(LIVES)):
             await asyncio.sleep(self.draw.random() * 12)
-            if len(world.processes) < 2 and self.draw.random() < 0.4:
+            if len(world.processes) < MOST_PROCESSES and self.draw.random() < STARTS:
                 await world.start()
             else:
-                await world.end(self.draw.choice(world.processes), kill=self.draw.random() < 0.8)
+                await world.end(self.draw.choice(world.processes), kill=self.draw.random() < KILLS)
             if not world.processes:
                 await asyncio.sleep(self.draw.random() * 3)
                 await world.start()

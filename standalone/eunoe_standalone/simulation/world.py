@@ -39,6 +39,19 @@ LOSING = 0.5
 Around = Callable[[str, Any], Any]
 
 
+@cache
+def _database() -> tuple[WatchedDatabase, bytes]:
+    return WatchedDatabase.migrated()
+
+
+def fresh_database() -> WatchedDatabase:
+    """An empty catalogue. The one of before in this process is gone then."""
+    database, saved = _database()
+    database.load(saved)
+    database.watcher = None
+    return database
+
+
 class FaultyConsumer(FaultyPort):
     """A consumer whose calls fail. A fetch fails before its effect only: what it returned is no durable effect to repeat."""
 
@@ -109,7 +122,7 @@ class World:
     settings: dict[str, Any] = field(default_factory=dict)
     second_chance: bool = True
     """False: the sweeper does not repeat lost events of stages, so that the runner alone must keep its promise."""
-    database: WatchedDatabase = field(default_factory=lambda: fresh_database())
+    database: WatchedDatabase = field(default_factory=fresh_database)
     faults: Faults = field(init=False)
     clock: Clock = field(default_factory=VirtualClock)
     ids: Ids = field(default_factory=SequentialIds)
@@ -201,16 +214,3 @@ class World:
 def _parts() -> PartSettings:
     with patch.dict(os.environ, {"EUNOE_MODELS__PROFILE": "none"}):
         return load_parts()
-
-
-@cache
-def _database() -> tuple[WatchedDatabase, bytes]:
-    return WatchedDatabase.migrated()
-
-
-def fresh_database() -> WatchedDatabase:
-    """An empty catalogue. The one of before in this process is gone then."""
-    database, saved = _database()
-    database.load(saved)
-    database.watcher = None
-    return database

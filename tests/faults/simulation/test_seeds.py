@@ -10,7 +10,8 @@ from eunoe_standalone.simulation.seed import how_to_run, simulate
 
 SEEDS = 500
 AT_ONCE = 50
-REGRESSIONS = [int(line.split()[0]) for line in Path(__file__).with_name("regression_seeds.txt").read_text().splitlines() if line[:1].isdigit()]
+LISTED = Path(__file__).with_name("regression_seeds.txt").read_text(encoding="utf-8").splitlines()
+REGRESSIONS = [int(line.split()[0]) for line in LISTED if line[:1].isdigit()]
 
 
 @pytest.mark.slow
