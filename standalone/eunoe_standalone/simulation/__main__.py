@@ -18,11 +18,14 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     asked = parser.parse_args()
     started = time.monotonic()
-    failed = [each for each in run_seeds(range(asked.first, asked.first + asked.seeds), processes=asked.processes) if each.problem]
+    failed = 0
+    for each in run_seeds(range(asked.first, asked.first + asked.seeds), processes=asked.processes):
+        if each.problem:
+            failed += 1
+            sys.stdout.write(f"{how_to_run(each)}\n")
+            sys.stdout.flush()
     seconds = time.monotonic() - started
-    told = [how_to_run(each) for each in failed]
-    told.append(f"{asked.seeds} seeds in {seconds:.0f} s ({asked.seeds / seconds:.1f} a second), {len(failed)} failed")
-    sys.stdout.write("\n".join(told) + "\n")
+    sys.stdout.write(f"{asked.seeds} seeds in {seconds:.0f} s ({asked.seeds / seconds:.1f} a second), {failed} failed\n")
     return 1 if failed else 0
 
 

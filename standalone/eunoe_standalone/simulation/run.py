@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from unittest.mock import patch
 
@@ -13,9 +13,9 @@ from eunoe_standalone.simulation.seed import Outcome, simulate
 CHUNK = 5
 
 
-def run_seeds(seeds: Iterable[int], *, processes: int = 2) -> list[Outcome]:
-    """Outcomes in the order of the seeds. The processes are fresh ones with one hash seed, so that each run does the same."""
+def run_seeds(seeds: Iterable[int], *, processes: int = 2) -> Iterator[Outcome]:
+    """Outcomes in the order of the seeds, as they come. The processes are fresh ones with one hash seed, so that each run does the same."""
     with patch.dict(os.environ, {"PYTHONHASHSEED": "0"}):
         pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
         with pool:
-            return list(pool.map(simulate, seeds, chunksize=CHUNK))
+            yield from pool.map(simulate, seeds, chunksize=CHUNK)
