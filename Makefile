@@ -70,7 +70,8 @@ wheel: $(READY) ## build the distribution into dist/
 wheel-test: setup wheel ## install the wheel into an empty environment and run the demo there
 	$(BIN)/python tools/wheel_test.py
 
-bench: setup ## measure (see bench/README.md)
+bench: setup ## measure everything in small sizes (see bench/README.md)
+	@for each in ingest_rate search_latency pdf_rate growth startup soak; do $(BIN)/python bench/$$each.py --quick; done
 	$(BIN)/python bench/embedder_rate.py
 
 clean: ## remove everything that can be made again
