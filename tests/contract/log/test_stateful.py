@@ -18,7 +18,7 @@ from eunoe_stream.memory import MemoryLog
 from eunoe_stream.shares import partition_of
 from eunoe_stream.sqlite import SqliteLog
 from eunoe_telemetry.testing import ManualClock, SequentialIds
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
@@ -179,7 +179,8 @@ class LogMachine(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([-3600.0, 3600.0]))
     def set_clock(self, seconds: float) -> None:
         self.clock.jump(seconds)
-        self.stir()
+        # Until its next heartbeat a member does not know that another one took what seemed to have run out.
+        self.wait(LEASE_S / 3)
 
     @precondition(lambda self: len(self.members) > 1)
     @rule(place=PLACES, clean=st.booleans())
@@ -236,6 +237,11 @@ def test_any_history_of_a_group_agrees_with_the_model(adapter: Adapter, examples
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=examples, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+            max_examples=examples,
+            stateful_step_count=40,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+            phases=[Phase.generate],  # making a failure smaller takes longer than a test may; its steps are printed anyway
         ),
     )
