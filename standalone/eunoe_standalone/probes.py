@@ -40,15 +40,10 @@ def probes(
         return True, ""
 
     async def disk() -> tuple[bool, str]:
-        free = stores.free_bytes()
-        if free < low_disk_bytes:
-            return False, f"only {free // MIB} MiB free: new work is refused, search goes on"
-        return True, f"{free // MIB} MiB free"
+        return space(stores.free_bytes(), low_disk_bytes)
 
     async def model() -> tuple[bool, str]:
-        if loaded.model is None:
-            return True, f"search by words only: {loaded.reason}"
-        return True, loaded.model.profile.model_id
+        return True, loaded.model.profile.model_id if loaded.model else f"search by words only: {loaded.reason}"
 
     async def workers() -> tuple[bool, str]:
         troubles = troubles_of(runner.health())
@@ -64,6 +59,13 @@ def probes(
         "parsers": parsers.probe,
         "workers": workers,
     }
+
+
+def space(free: int, low: int) -> tuple[bool, str]:
+    """Whether there is room for new work."""
+    if free < low:
+        return False, f"only {free // MIB} MiB free: new work is refused, search goes on"
+    return True, f"{free // MIB} MiB free"
 
 
 def troubles_of(groups: Mapping[str, GroupHealth]) -> list[str]:
