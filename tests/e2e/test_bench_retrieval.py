@@ -41,6 +41,7 @@ def test_every_arm_is_measured(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     (measured,) = json.loads(done.stdout)["sets"]
     assert (measured["set"], measured["documents"], measured["failed"]) == ("tiny", 6, 0)
+    assert measured["new"] == 6
     assert measured["documents_per_s"] > 0
     arms = {each["arm"]: each for each in measured["arms"]}
     assert {"BM25 only", "RRF", "min-max", "+ parent prior", "+ following prior"} <= set(arms)
@@ -49,6 +50,13 @@ def test_every_arm_is_measured(folder: Path) -> None:
     assert last["recall_at_5"] == 1.0
     assert last["p95_ms"] >= last["p50_ms"] > 0
     assert {name: each["questions"] for name, each in last["categories"].items()} == {"1": 1, "4": 2}
+
+
+def test_what_is_there_already_is_not_counted_as_fast(folder: Path, tmp_path: Path) -> None:
+    where = ("--data-dir", str(tmp_path / "data"), "--json")
+    first, again = (json.loads(run(str(folder), *where).stdout)["sets"][0] for _ in range(2))
+    assert (first["new"], again["new"], again["documents_per_s"]) == (6, 0, 0)
+    assert again["arms"][0]["recall_at_5"] == first["arms"][0]["recall_at_5"]
 
 
 def test_people_get_a_table_and_a_broken_folder_is_named(folder: Path, tmp_path: Path) -> None:

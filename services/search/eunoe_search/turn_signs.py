@@ -2,7 +2,7 @@
 
 Weights were learned by listwise softmax (Cao et al., "Learning to rank: from pairwise to listwise approach", ICML 2007) with
 `bench/turn_signs.py`, which prints this table; the weight of the score that the other steps gave is 1. Learned on two of three
-conversations and tested on the third, recall at ten rose by 2 to 6 points. Rows that are no turns get 0, which is what an
+conversations and tested on the third, recall at ten rose by 3 to 5 points. Rows that are no turns get 0, which is what an
 average turn gets: a search over documents is not changed, and turns are neither above nor below documents for being turns.
 """
 

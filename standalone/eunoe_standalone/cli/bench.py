@@ -81,4 +81,4 @@ def measure(dataset: Dataset, *, ablate: bool, data_dir: Path | None, quiet: boo
                 if stable_code(error) != CapabilityUnavailable.code:
                     raise
                 say(f"{dataset.name}: {arm.name} needs an embedding model")
-    return Measured(dataset.name, answers, len(dataset.texts), len(done.failed), done.seconds)
+    return Measured(dataset.name, answers, len(dataset.texts), len(done.failed), done.new, done.seconds)

@@ -21,10 +21,13 @@ PARALLEL = 8
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """Names by document id, what did not become searchable, and the seconds from the first call to the last end."""
+    """Names by document id, what did not become searchable, how many were not there before, and the seconds from the first call
+    to the last end.
+    """
 
     names: Mapping[str, str]
     failed: Sequence[Item]
+    new: int
     seconds: float
 
 
@@ -41,7 +44,9 @@ def ingest_texts(server: Connection, texts: Sequence[Text], *, accepted: Callabl
         items = list(pool.map(one, texts))
     items = follow(server, items, ended)
     seconds = time.monotonic() - started
-    return Ingested({item.id: item.path for item in items if item.id}, [item for item in items if item.failed], seconds)
+    failed = [item for item in items if item.failed]
+    new = sum(1 for item in items if not item.failed and item.status != "unchanged")
+    return Ingested({item.id: item.path for item in items if item.id}, failed, new, seconds)
 
 
 def send(server: Connection, text: Text) -> Item:
@@ -63,4 +68,5 @@ def send(server: Connection, text: Text) -> Item:
             if error.code() is grpc.StatusCode.UNAVAILABLE:
                 raise
             return Item(text.name, status="refused", code=code, message=rpc_failure(error)[0])
-        return Item(text.name, accepted.id, accepted.status)
+        unchanged = accepted.deduplicated and accepted.status == "done"
+        return Item(text.name, accepted.id, "unchanged" if unchanged else accepted.status)

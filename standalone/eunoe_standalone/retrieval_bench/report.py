@@ -13,25 +13,26 @@ COLUMNS = ("set", "arm", "questions", f"nDCG@{NDCG_DEPTH}", *(f"R@{depth}" for d
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One set: its answers by arm, in the order of the arms, and how fast it was taken in. `seconds` 0: nothing was ingested."""
+    """One set: its answers by arm, in the order of the arms, and how many of its documents were new in `seconds`."""
 
     name: str
     answers: Mapping[str, Sequence[Answer]]
     documents: int
     failed: int
+    new: int
     seconds: float
 
     @property
     def documents_per_s(self) -> float:
-        """Accepted to searchable."""
-        return self.documents / self.seconds if self.seconds else 0.0
+        """Sent to searchable, of those that were not there before; 0 when all were."""
+        return self.new / self.seconds if self.seconds else 0.0
 
 
 def together(sets: Sequence[Measured]) -> Measured:
     """All questions of several sets as one."""
     answers = {arm: [answer for each in sets for answer in each.answers[arm]] for arm in sets[0].answers}
-    totals = (sum(each.documents for each in sets), sum(each.failed for each in sets), sum(each.seconds for each in sets))
-    return Measured("all", answers, *totals)
+    documents, failed, new = (sum(getattr(each, name) for each in sets) for name in ("documents", "failed", "new"))
+    return Measured("all", answers, documents, failed, new, sum(each.seconds for each in sets))
 
 
 def as_dict(measured: Measured) -> dict[str, Any]:
@@ -40,6 +41,7 @@ def as_dict(measured: Measured) -> dict[str, Any]:
         "set": measured.name,
         "documents": measured.documents,
         "failed": measured.failed,
+        "new": measured.new,
         "documents_per_s": round(measured.documents_per_s, 2),
         "arms": [
             {
