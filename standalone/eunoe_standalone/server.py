@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import secrets
 import signal
@@ -11,7 +12,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import structlog
-from eunoe_contracts.errors import ConfigurationError
+from eunoe_contracts.errors import ConfigurationError, EunoeError
+from eunoe_contracts.tenancy import DEFAULT_TENANT
 from eunoe_gateway.grpc_door.server import build_server
 from eunoe_gateway.http.app import build_http
 from eunoe_telemetry.logging import configure_logging
@@ -64,9 +66,12 @@ async def run_server(settings: ServerSettings) -> None:
             grpc = Address(grpc.host, port)
             rendezvous.publish(data_dir, RunningServer(os.getpid(), str(http), str(grpc), secret, VERSION))
             try:
+                # Ready comes first: a search that is earlier waits for the same loading.
+                warming = asyncio.create_task(warm(running))
                 log.info("ready", http=f"http://{http}", grpc=str(grpc), data_dir=str(data_dir), model=model_note(running))
                 await stop.wait()
                 log.info("stopping")
+                warming.cancel()
             finally:
                 rendezvous.withdraw(data_dir)
 
@@ -102,6 +107,12 @@ async def grpc_listener(running: Composition, parts: PartSettings, address: str,
         yield port
     finally:
         await door.stop(STOP_S)
+
+
+async def warm(running: Composition) -> None:
+    """Load the index of the tenant that callers without a token have. When it cannot be read, the searches say so."""
+    with contextlib.suppress(EunoeError):
+        await running.stores.vectors.warm(DEFAULT_TENANT)
 
 
 def model_note(running: Composition) -> str:

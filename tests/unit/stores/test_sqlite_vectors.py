@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import UUID, uuid5
@@ -14,7 +16,7 @@ from eunoe_contracts.errors import ConfigurationError, SchemaTooNew
 from eunoe_stores.sqlite.connections import raw
 from eunoe_stores.sqlite.database import SqliteDatabase
 from eunoe_stores.vectors.port import IndexFilter, IndexRow
-from eunoe_stores.vectors.sqlite import SqliteVectorIndex, columns, postings
+from eunoe_stores.vectors.sqlite import SqliteVectorIndex, columns, postings, reads
 from eunoe_stores.vectors.sqlite.schema import store_setting
 
 SPACE = UUID(int=3)
@@ -157,3 +159,23 @@ async def test_read_back_sees_a_row_whose_postings_are_gone(index: SqliteVectorI
     await index.upsert("t", [numbered(0), numbered(1)])
     await index._database.write(lambda connection: raw(connection).execute("DELETE FROM postings WHERE rowid % 2 = 1") and None)
     assert await index.missing("t", [numbered(0).key, numbered(1).key], with_vectors=False) == [numbered(0).key]
+
+
+async def test_a_search_that_waits_no_longer_does_not_throw_the_loading_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = opened(tmp_path)
+    await first.upsert("t", [numbered(number) for number in range(50)])
+    await first.close()
+    second, loads, slow, load = opened(tmp_path), [], threading.Event(), reads.load
+
+    def slowly(driver: sqlite3.Connection, tenant: int) -> columns.Columns:
+        loads.append(tenant)
+        slow.wait(20)
+        return load(driver, tenant)
+
+    monkeypatch.setattr(reads, "load", slowly)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(second.bm25_body("t", ["zebra"], ALL, 100), 0.05)
+    slow.set()
+    assert len(await second.bm25_body("t", ["zebra"], ALL, 100)) == 50
+    assert len(loads) == 1
+    await second.close()

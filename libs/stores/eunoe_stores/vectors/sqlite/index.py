@@ -51,6 +51,10 @@ class SqliteVectorIndex:
                 await self._database.write(lambda connection: prepare(raw(connection)))
                 self._prepared = True
 
+    async def warm(self, tenant: str) -> None:
+        """Load the tenant's rows now, so that its first search need not. May be called again."""
+        await self._view(tenant)
+
     async def upsert(self, tenant: str, rows: Sequence[IndexRow]) -> None:
         """See `VectorIndex.upsert`."""
         if not rows:

@@ -39,6 +39,7 @@ class Tenants:
         self._database = database
         self._known: dict[str, Tenant] = {}
         self._last: asyncio.Task[Change] | None = None
+        self._loading: set[asyncio.Task[View]] = set()
 
     async def get(self, name: str, *, create: bool) -> Tenant:
         """The tenant; without `create`, one that matches nothing when it has no rows yet."""
@@ -62,7 +63,9 @@ class Tenants:
         return await asyncio.shield(task)
 
     async def settled(self) -> None:
-        """Wait until every change given so far is applied (or has failed)."""
+        """Wait until every change given so far is applied (or has failed), and nothing is being loaded."""
+        if self._loading:
+            await asyncio.wait(set(self._loading))
         if self._last is not None:
             await asyncio.wait([self._last])
 
@@ -71,6 +74,24 @@ class Tenants:
         found = tenant.columns.view(field=field, terms=terms, keys=keys) if tenant.columns is not None else None
         if found is not None:
             return found
+        # A task of its own: an arm of a search that waits no longer must not throw the loading away, or the next one finds no more.
+        task = asyncio.get_running_loop().create_task(self._loaded_view(tenant, field, terms, keys))
+        self._loading.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    async def forget(self) -> None:
+        """Load every tenant again with its next query."""
+        for tenant in self._known.values():
+            async with tenant.lock:
+                tenant.columns = None
+
+    def _ended(self, task: asyncio.Task[View]) -> None:
+        self._loading.discard(task)
+        if not task.cancelled():
+            task.exception()  # the caller has it, unless it waits no longer; then the next one meets the same trouble
+
+    async def _loaded_view(self, tenant: Tenant, field: str, terms: Sequence[str], keys: Sequence[bytes]) -> View:
         async with tenant.lock:
             columns = await self._loaded(tenant)
             unknown = columns.unknown_terms(field, terms)
@@ -81,12 +102,6 @@ class Tenants:
         if found is None:
             raise InternalError("postings vanished while nothing was applied")
         return found
-
-    async def forget(self) -> None:
-        """Load every tenant again with its next query."""
-        for tenant in self._known.values():
-            async with tenant.lock:
-                tenant.columns = None
 
     async def _write(self, tenant: Tenant, work: Callable[[sqlite3.Connection], Change], before: asyncio.Task[Change] | None) -> Change:
         try:
