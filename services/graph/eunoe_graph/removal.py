@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from eunoe_contracts.identity import row_key
-from eunoe_stores.graph.port import EdgeKind, GraphStore, Node, NodeKind
+from eunoe_stores.graph.port import EdgeKind, GraphStore, Node
 
 HOLDS = frozenset({EdgeKind.HAS_ROOT, EdgeKind.HAS_SECTION, EdgeKind.HAS_PASSAGE, EdgeKind.DERIVED_FROM})
-HELD_BY = frozenset({EdgeKind.HAS_PASSAGE, EdgeKind.DERIVED_FROM})
-UNOWNED = frozenset({NodeKind.MEMORY, NodeKind.SESSION})
 DEPTH = 3
 """document -> section -> passage -> memory or session."""
 
 ANY_NUMBER = 10_000_000
-LOOKED_AT = 1000
 
 
 async def remove_document(tenant: str, document: UUID, *, through_generation: int, graph: GraphStore) -> None:
@@ -23,8 +20,9 @@ async def remove_document(tenant: str, document: UUID, *, through_generation: in
     generations = range(1, through_generation + 1)
     reached = await _reached(tenant, document, generations, graph)
     own = [node.key for node in reached if node.document == document]
-    # By key too: edges of other documents that point at these nodes go with them.
-    await graph.delete_nodes(tenant, [*await _left_alone(tenant, document, generations, reached, graph), *own])
+    # By key too: edges of other documents that point at these nodes go with them. Memories and sessions that nothing else holds fall
+    # with the last edge, within the store's transaction: looking first would delete what another document writes in between.
+    await graph.delete_nodes(tenant, own)
     await graph.delete_document(tenant, document, through_generation=through_generation)
 
 
@@ -34,8 +32,7 @@ async def remove_generation(tenant: str, document: UUID, generation: int, *, uni
     reached = await _reached(tenant, document, generations, graph)
     own = [row_key(unit, generation) for unit in units]
     own += [node.key for node in reached if node.document == document and node.generation == generation]
-    alone = await _left_alone(tenant, document, generations, reached, graph)
-    await graph.delete_nodes(tenant, [*alone, *own])
+    await graph.delete_nodes(tenant, own)
 
 
 async def _reached(tenant: str, document: UUID, generations: range, graph: GraphStore) -> Sequence[Node]:
@@ -44,14 +41,3 @@ async def _reached(tenant: str, document: UUID, generations: range, graph: Graph
         return ()
     keys = await graph.hops(tenant, starts, kinds=HOLDS, depth=DEPTH, fan_out=ANY_NUMBER)
     return list((await graph.nodes(tenant, list({*starts, *keys}))).values())
-
-
-async def _left_alone(tenant: str, document: UUID, generations: range, reached: Sequence[Node], graph: GraphStore) -> list[UUID]:
-    alone = []
-    for node in reached:
-        if node.kind not in UNOWNED:
-            continue
-        holders = await graph.neighbours(tenant, node.key, kinds=HELD_BY, limit=LOOKED_AT)
-        if all(each.node.document == document and each.node.generation in generations for each in holders):
-            alone.append(node.key)
-    return alone

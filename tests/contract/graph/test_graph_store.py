@@ -140,11 +140,11 @@ async def test_the_newest_generation_answers_for_a_public_id(store: GraphStore) 
 
 async def test_deleting_a_document_takes_what_only_it_held(store: GraphStore) -> None:
     session = node(700, NodeKind.SESSION, document=None)
-    memory = node(800, NodeKind.MEMORY, document=None)
+    memory, both = node(800, NodeKind.MEMORY, document=None), node(801, NodeKind.MEMORY, document=None)
     shared, own, unmentioned = entity(500), entity(501), entity(502)
     await store.upsert(
         "t",
-        [node(1), node(2, generation=2), node(3, document=OTHER), shared, own, unmentioned, session, memory],
+        [node(1), node(2, generation=2), node(3, document=OTHER), shared, own, unmentioned, session, memory, both],
         [
             edge(1, 500, EdgeKind.MENTIONS),
             edge(1, 501, EdgeKind.MENTIONS),
@@ -152,15 +152,17 @@ async def test_deleting_a_document_takes_what_only_it_held(store: GraphStore) ->
             edge(3, 500, EdgeKind.MENTIONS, document=OTHER),
             edge(700, 1, EdgeKind.HAS_PASSAGE),
             edge(800, 1, EdgeKind.DERIVED_FROM),
+            edge(801, 1, EdgeKind.DERIVED_FROM),
+            edge(801, 3, EdgeKind.DERIVED_FROM, document=OTHER),
             edge(3, 1, EdgeKind.MENTIONS_DOCUMENT, document=OTHER),
         ],
     )
     assert await store.delete_document("t", OTHER, through_generation=0) == 0
-    assert await store.delete_document("t", DOCUMENT, through_generation=1) == 3
+    assert await store.delete_document("t", DOCUMENT, through_generation=1) == 4
     assert await store.delete_document("t", DOCUMENT, through_generation=1) == 0
-    left = await store.nodes("t", [UUID(int=number) for number in (1, 2, 3, 500, 501, 502, 700, 800)])
-    assert sorted(key.int for key in left) == [2, 3, 500, 502, 800]
-    assert [each.node.key.int for each in await store.neighbours("t", UUID(int=3))] == [500]
+    left = await store.nodes("t", [UUID(int=number) for number in (1, 2, 3, 500, 501, 502, 700, 800, 801)])
+    assert sorted(key.int for key in left) == [2, 3, 500, 502, 801]
+    assert sorted(each.node.key.int for each in await store.neighbours("t", UUID(int=3))) == [500, 801]
     assert await store.in_degree("t", [UUID(int=1)], EdgeKind.MENTIONS_DOCUMENT) == {UUID(int=1): 0}
     assert await store.documents("t") == [(DOCUMENT, 2), (OTHER, 1)]
 

@@ -122,7 +122,9 @@ class GraphStore(Protocol):
         ...
 
     async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
-        """Remove the document's nodes and edges of that and older generations, then entities nobody mentions; returns nodes."""
+        """Remove the document's nodes and edges of that and older generations, then entities nobody mentions and
+        memories that rest on no passage, in the same transaction; returns nodes.
+        """
         ...
 
     async def delete_nodes(self, tenant: str, keys: Sequence[UUID]) -> int:

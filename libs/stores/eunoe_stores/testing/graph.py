@@ -154,6 +154,8 @@ class MemoryGraphStore:
             return False
         if node.kind is NodeKind.ENTITY:
             return not any(edge.target == key and edge.kind is EdgeKind.MENTIONS for edge in self._of(tenant))
+        if node.kind is NodeKind.MEMORY:
+            return not any(edge.source == key and edge.kind is EdgeKind.DERIVED_FROM for edge in self._of(tenant))
         return node.kind is NodeKind.SESSION and not any(key in {edge.source, edge.target} for edge in self._of(tenant))
 
 

@@ -39,13 +39,18 @@ def _remove(driver: sqlite3.Connection, tenant: str, keys: Iterable[bytes], ends
 
 
 def _is_orphan(driver: sqlite3.Connection, tenant: str, key: bytes) -> bool:
-    """An entity that nothing mentions, or a session without edges. Other nodes have an owner who removes them."""
+    """An entity that nothing mentions, a memory that rests on no passage, a session without edges. Other nodes have an owner who
+    removes them.
+    """
     found = driver.execute("SELECT kind FROM graph_nodes WHERE tenant = ? AND key = ? AND document IS NULL", (tenant, key)).fetchone()
     if found is None:
         return False
     if found[0] == NodeKind.ENTITY:
         mentions = (tenant, key, EdgeKind.MENTIONS.value)
         return not driver.execute("SELECT 1 FROM graph_edges WHERE tenant = ? AND target = ? AND kind = ? LIMIT 1", mentions).fetchone()
+    if found[0] == NodeKind.MEMORY:
+        rests_on = (tenant, key, EdgeKind.DERIVED_FROM.value)
+        return not driver.execute("SELECT 1 FROM graph_edges WHERE tenant = ? AND source = ? AND kind = ? LIMIT 1", rests_on).fetchone()
     if found[0] == NodeKind.SESSION:
         touching = "SELECT 1 FROM graph_edges WHERE tenant = ? AND {} = ? LIMIT 1"
         return not any(driver.execute(touching.format(column), (tenant, key)).fetchone() for column in ("source", "target"))
