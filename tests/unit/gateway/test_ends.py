@@ -11,6 +11,7 @@ from eunoe_contracts.events import Event
 from eunoe_contracts.identity import passage_id, row_key
 from eunoe_contracts.stages import Stage
 from eunoe_gateway import service
+from eunoe_gateway.documents.ends import MOST_WRITES
 
 TWO = "Alice likes tea.\n\nBob does not."
 
@@ -106,7 +107,7 @@ async def test_what_is_lost_again_and_again_is_told(world: Any) -> None:
     accepted = await world.post(TWO)
     for stage in Stage:
         await world.stage(accepted.id, stage)
-    for _ in range(2):
+    for _ in range(MOST_WRITES - 1):
         await world.graph.delete_nodes("t1", [row_key(UUID(accepted.id), 1)])
         assert await world.finish(accepted.id)
         for stage in (Stage.EMBED, Stage.STRUCTURE, Stage.EMBED_MEMORIES, Stage.RELATE):

@@ -17,7 +17,7 @@ from eunoe_gateway.documents.erasure import erased_event
 from eunoe_gateway.documents.inputs import next_inputs
 from eunoe_gateway.documents.sinks import Sinks, remove_generations, withdraw
 
-MOST_WRITES = 3
+MOST_WRITES = 10
 """How often the projections are written before a document that is not found in them has failed."""
 
 Ended = Callable[[DocumentStatus], None]

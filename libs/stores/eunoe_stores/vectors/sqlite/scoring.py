@@ -54,6 +54,8 @@ def parents_by_bm25(view: View, tokens: Sequence[str], where: IndexFilter, limit
     columns, count = view.columns, len(view.parents.values)
     parents, alive, chosen = columns["parent"], columns["alive"], mask(view, where)
     total = int(np.count_nonzero(np.bincount(parents[alive], minlength=count)))
+    if not total:
+        return {}  # a row is being replaced just now, and it was the only one
     average = view.lengths["body"] / total or 1.0
     norms = K1 * (1 - B + B * np.bincount(parents[chosen], weights=columns["body"][chosen], minlength=count) / average)
     scores = np.zeros(count, dtype=np.float64)
