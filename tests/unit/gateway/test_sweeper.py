@@ -13,6 +13,7 @@ from eunoe_contracts.errors import StoreUnavailable
 from eunoe_contracts.events import Event, encode
 from eunoe_contracts.identity import passage_id, row_key
 from eunoe_contracts.stages import Stage
+from eunoe_gateway.documents.ends import MOST_WRITES
 from eunoe_stores.blobs.port import BlobKey
 from eunoe_telemetry.testing import eventually
 
@@ -144,7 +145,7 @@ async def test_a_document_that_never_reads_back_fails_after_the_limit(world: Any
     accepted = await world.post(TWO)
     for stage in Stage:
         await world.stage(accepted.id, stage)
-    for _ in range(2):
+    for _ in range(MOST_WRITES - 1):
         await world.graph.delete_nodes("t1", [row_key(UUID(accepted.id), 1)])
         await world.finish(accepted.id)
         for stage in (Stage.EMBED, Stage.STRUCTURE, Stage.EMBED_MEMORIES, Stage.RELATE):
