@@ -192,7 +192,6 @@ VARIANTS = (
     Variant("no second look at the fence", patched((Handling, "_may_write", always), (Handling, "_fenced", always))),
     Variant("nothing is undone", patched((Handling, "_undo", nothing))),
     Variant("a retry is not published", patched((Failures, "_retry", retry_without_publish))),
-    Variant("a busy record is dropped", patched((Failures, "busy", nothing))),
     Variant("a dead letter without its row", patched((Failures, "_bury", bury_without_ledger))),
     Variant("a failed publish counts", patched((Outbox, "publish", publish_and_forget))),
     Variant("marked as published before it is", patched((publishing.Publisher, "_run", mark_before_publish))),
