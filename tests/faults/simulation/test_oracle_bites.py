@@ -183,6 +183,12 @@ def reinforced(name: str, store: Any) -> Any:
 
 
 withdraw_nothing = [(module, "withdraw", nothing) for module in (erasure, sweeper, ends)]
+# Caught at seed 37 before the runner woke in a fixed order; two servers contend for a claim too rarely now. Strict: once the simulation
+# is denser and this one is caught again, the mark must go.
+UNSEEN = pytest.param(
+    Variant("a busy record is dropped", patched((Failures, "busy", nothing))),
+    marks=pytest.mark.xfail(strict=True, reason="KNOWN GAP of the simulation: not caught within 200 seeds"),
+)
 VARIANTS = (
     Variant("commit before the handler", patched((Consuming, "_work", commit_first))),
     Variant("acknowledge before the effect", patched((Handling, "run", ack_before_effect))),
@@ -209,7 +215,7 @@ VARIANTS = (
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name.replace(" ", "-"))
+@pytest.mark.parametrize("variant", [*VARIANTS, UNSEEN], ids=lambda each: each.name.replace(" ", "-"))
 def test_a_broken_variant_is_caught(variant: Variant) -> None:
     for seed in range(MOST_SEEDS):
         if outcome := simulate(seed, variant).problem:
