@@ -20,7 +20,7 @@ from eunoe_gateway.gateway import Gateway
 from eunoe_gateway.ports import GatewayPorts, Probe, stage_inputs
 from eunoe_models.artifacts import Loaded, load_embedder
 from eunoe_stream.runner import Runner
-from eunoe_stream.subscription import AddServicer, Service
+from eunoe_stream.subscription import AddServicer, Background, Service
 from eunoe_telemetry.clock import RandomIds, SystemClock
 from eunoe_telemetry.metrics import Metrics
 
@@ -28,6 +28,7 @@ from eunoe_standalone.data_directory import DataDirectory, open_data_directory
 from eunoe_standalone.parser_pool import ParserPool
 from eunoe_standalone.parts import PartSettings
 from eunoe_standalone.probes import probes
+from eunoe_standalone.retention import Retention
 from eunoe_standalone.version import VERSION
 
 
@@ -52,10 +53,12 @@ async def compose(
     operator_secret: str,
     low_disk_bytes: int,
     drain_s: float,
+    event_retention_s: float,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> AsyncIterator[Composition]:
     """Everything at work while the context lives; on leaving, work in flight gets `drain_s` seconds.
+    Events leave the log `event_retention_s` seconds after they were published, if every group is done with them.
 
     Raises `DataDirectoryLocked`, `ConfigurationError`, `SchemaTooNew`, `ModelMismatch`.
     """
@@ -93,7 +96,9 @@ async def compose(
             )
             late: dict[str, Probe] = {}
             application = gateway.build_application(settings.gateway, settings.auth, ports, probes=late, operator_secret=operator_secret)
-            services = (*stages, gateway.build(settings.gateway, ports, application))
+            retention = Retention(stores.log, clock, event_retention_s)
+            forgetting = Service("log", background=(Background("retention", retention.run),))
+            services = (*stages, gateway.build(settings.gateway, ports, application), forgetting)
             subscriptions = [each for service in services for each in service.subscriptions]
             runner = Runner(stores.log, subscriptions, ledger=stores.catalogue, clock=clock, ids=ids, metrics=metrics, instance=ids.new())
             # The probes tell the runner's health, and the runner needs the handlers of the application's service.

@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import structlog
@@ -43,9 +43,7 @@ async def run_server(settings: ServerSettings) -> None:
     stop = stop_on_signals()
     data_dir = settings.data_dir.expanduser().absolute()
     secret = secrets.token_urlsafe(32)
-    async with compose(
-        data_dir, parts, operator_secret=secret, low_disk_bytes=settings.queue_low_disk_bytes, drain_s=settings.drain_s
-    ) as running:
+    async with composed(data_dir, settings, parts, secret, drain_s=settings.drain_s) as running:
         await require_token_beyond_loopback(running, parts, http, grpc)
         listener = bound_socket(http)
         http = Address(http.host, listener.getsockname()[1])
@@ -81,13 +79,27 @@ async def serve_private(data_dir: Path, address: str, *, on_ready: Callable[[str
     configure_logging("warning")
     settings, parts, secret = load(ServerSettings), load_parts(), secrets.token_urlsafe(32)
     async with (
-        compose(data_dir, parts, operator_secret=secret, low_disk_bytes=settings.queue_low_disk_bytes, drain_s=PRIVATE_DRAIN_S) as running,
+        composed(data_dir, settings, parts, secret, drain_s=PRIVATE_DRAIN_S) as running,
         grpc_listener(running, parts, address, is_loopback=True),
     ):
         if running.loaded.model is None and parts.models.profile != "none":
             log.warning("words only", reason=running.loaded.reason)  # else nobody would know that vectors are missing
         on_ready(secret)
         await stop.wait()
+
+
+def composed(
+    data_dir: Path, settings: ServerSettings, parts: PartSettings, secret: str, *, drain_s: float
+) -> AbstractAsyncContextManager[Composition]:
+    """`compose` with the limits of the server's settings."""
+    return compose(
+        data_dir,
+        parts,
+        operator_secret=secret,
+        low_disk_bytes=settings.queue_low_disk_bytes,
+        drain_s=drain_s,
+        event_retention_s=settings.event_retention_s,
+    )
 
 
 @asynccontextmanager

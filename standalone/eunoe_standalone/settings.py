@@ -37,6 +37,9 @@ class ServerSettings(BaseSettings):
     origins: Names = Field(default=(), description="Origins of web pages that may call the HTTP door, with commas.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Lowest level that is logged.")
     log_format: Literal["auto", "console", "json"] = Field(default="auto", description="Log lines for people or as JSON.")
+    event_retention_s: float = Field(
+        default=604_800.0, ge=60, le=3_153_600_000, description="Age at which events that every stage has behind it leave the log."
+    )
     queue_low_disk_bytes: int = Field(
         default=64 * 1024 * 1024, ge=0, description="New work is refused below this much free space; search goes on."
     )

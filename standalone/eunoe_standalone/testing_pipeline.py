@@ -202,7 +202,13 @@ async def until(
 
 @asynccontextmanager
 async def pipeline(
-    folder: Path, *, wrap: Wrap = lambda stores: stores, clock: Clock | None = None, drain_s: float = 5.0, **gateway: Any
+    folder: Path,
+    *,
+    wrap: Wrap = lambda stores: stores,
+    clock: Clock | None = None,
+    drain_s: float = 5.0,
+    event_retention_s: float = 604_800.0,
+    **gateway: Any,
 ) -> AsyncIterator[Pipeline]:
     """A pipeline on the folder, without a model. `gateway` are fields of `GatewaySettings`; `drain_s=0` leaves as a kill does."""
 
@@ -215,6 +221,14 @@ async def pipeline(
         parts = load_parts()
     settings = replace(parts, gateway=parts.gateway.model_copy(update=gateway))
     with patch.object(composition, "open_data_directory", opened), patch.object(composition, "ParserPool", PlainParsers):
-        running = compose(folder, settings, operator_secret="", low_disk_bytes=0, drain_s=drain_s, clock=clock or SystemClock())
+        running = compose(
+            folder,
+            settings,
+            operator_secret="",
+            low_disk_bytes=0,
+            drain_s=drain_s,
+            event_retention_s=event_retention_s,
+            clock=clock or SystemClock(),
+        )
         async with running as composed:
             yield Pipeline(composed)
