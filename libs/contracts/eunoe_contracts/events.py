@@ -13,7 +13,7 @@ from uuid import UUID
 from eunoe.v1 import events_pb2
 from google.protobuf.message import DecodeError
 
-from eunoe_contracts import topics
+from eunoe_contracts import topics, trace
 from eunoe_contracts.errors import MalformedEvent, UnknownEventVersion
 from eunoe_contracts.identity import event_id
 
@@ -22,7 +22,7 @@ SCHEMA_VERSION = 1
 HEADER_EVENT_ID = "eunoe-event-id"
 HEADER_VERSION = "eunoe-schema-version"
 HEADER_TENANT = "eunoe-tenant"
-HEADER_TRACE = "traceparent"  # W3C Trace Context
+HEADER_TRACE = trace.HEADER
 HEADER_ATTEMPT = "eunoe-attempt"
 HEADER_FIRST_FAILED_AT = "eunoe-first-failed-at"
 HEADER_NOT_BEFORE = "eunoe-not-before"

@@ -12,6 +12,7 @@ from eunoe.v1 import admin_pb2, ingest_pb2, types_pb2
 from eunoe_contracts.content import Unit
 from eunoe_contracts.stages import DocumentStatus, Stage, StageState
 from eunoe_contracts.tenancy import ancestors
+from eunoe_contracts.trace import parse
 from eunoe_stores.catalogue.rows import AcceptAction, Accepted, ContainerRow, DeadLetterRow, DocumentRow, MemoryRow, TokenRow
 from google.protobuf import json_format
 from google.protobuf.struct_pb2 import Struct
@@ -210,7 +211,7 @@ def dead_letter(row: DeadLetterRow) -> admin_pb2.DeadLetter:
         first_failed_at=timestamp(row.first_failed_at),
         last_failed_at=timestamp(row.last_failed_at),
         replayed_at=timestamp(row.replayed_at),
-        trace_id=row.trace,
+        trace_id=found.id if (found := parse(row.trace)) else "",
         topic=row.topic,
         tenant=row.tenant,
     )

@@ -10,7 +10,9 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from eunoe_contracts.errors import SchemaTooNew
 from eunoe_stores.catalogue import migration
+from eunoe_stores.catalogue.sql.catalogue import SqlCatalogue
 from eunoe_stores.catalogue.tables import metadata
+from eunoe_stores.catalogue.testing import TENANT, accept, new_document
 from eunoe_stores.sqlite.database import SqliteDatabase
 from sqlalchemy import Connection, column, table, update
 from sqlalchemy.dialects import postgresql
@@ -31,6 +33,23 @@ async def test_migrated_tables_are_those_of_the_code(tmp_path: Path):
 
     assert await database.read(differences) == []
     await migration.migrate(database)
+    await database.close()
+
+
+async def test_an_older_database_keeps_its_rows(tmp_path: Path):
+    database = SqliteDatabase(tmp_path / "x.db")
+    await migration.migrate(database)
+    catalogue = SqlCatalogue(database)
+    await accept(catalogue, new_document(trace="t"))
+    # Back to the first schema, as a program of before left it.
+    for statement in ("ALTER TABLE documents DROP COLUMN trace", f"UPDATE {migration.VERSION_TABLE} SET version_num = '0001'"):  # noqa: S608
+        await database.write(lambda connection, statement=statement: connection.exec_driver_sql(statement).close())
+    await migration.migrate(database)
+    row = await catalogue.document(TENANT, new_document().id)
+    assert row is not None
+    assert (row.name, row.trace) == ("note.md", "")
+    assert (await accept(catalogue, new_document("other.md", trace="t"))).document.trace == "t"
+    await catalogue.close()
     await database.close()
 
 

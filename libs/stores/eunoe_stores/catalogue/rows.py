@@ -16,7 +16,7 @@ from eunoe_contracts.tenancy import Scope
 @dataclass(frozen=True, slots=True)
 class NewDocument:
     """What the gateway wants to accept. `fingerprint` is the hash of everything that must be equal under one idempotency key;
-    `is_keyed` when the caller gave one, so that a repetition is known to be a retry.
+    `is_keyed` when the caller gave one, so that a repetition is known to be a retry. `trace` is the `traceparent` of the call.
     """
 
     id: UUID
@@ -35,6 +35,7 @@ class NewDocument:
     source_url: str = ""
     warnings: tuple[str, ...] = ()
     is_keyed: bool = False
+    trace: str = ""
 
 
 class AcceptAction(StrEnum):
@@ -69,7 +70,8 @@ class StageRow:
 class DocumentRow:
     """A document with its ledger. `revision` grows with every change; `sequence` is the order of acceptance.
 
-    `title` is the caller's `metadata.title` until the extractor has stored one (`put_units`).
+    `title` is the caller's `metadata.title` until the extractor has stored one (`put_units`). `trace` is that of the call that
+    started the generation; all its events carry it, also those made again.
     """
 
     id: UUID
@@ -100,6 +102,7 @@ class DocumentRow:
     updated_at: datetime
     stages: Mapping[Stage, StageRow] = field(default_factory=dict)
     title: str = ""
+    trace: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ documents = Table(
     Column("counts", Document, nullable=False),
     Column("revision", Counter, nullable=False),
     Column("published", Boolean, nullable=False),
+    Column("trace", String(64), nullable=False, server_default=""),  # traceparent of the call that started the generation
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     UniqueConstraint("id", "tenant", name="documents_by_id"),

@@ -12,7 +12,7 @@ from eunoe_contracts.tenancy import Principal, Scope
 from eunoe_stores.blobs.port import StagedBlob
 from eunoe_stores.catalogue.rows import NewDocument
 
-from eunoe_gateway import protobuf
+from eunoe_gateway import protobuf, tracing
 from eunoe_gateway.access import require
 from eunoe_gateway.config import GatewaySettings
 from eunoe_gateway.documents.commit import Commit
@@ -93,7 +93,7 @@ class Acceptance:
             raise StorageFull
 
     async def _commit(self, tenant: str, submission: Submission, staged: StagedBlob, recognised: Recognised) -> ingest_pb2.Acceptance:
-        new = _new_document(tenant, submission, staged, recognised)
+        new = _new_document(tenant, submission, staged, recognised, trace=tracing.of_call(self._ports.ids))
         try:
             accepted = await self._commits.run(tenant, new, staged.upload_id)
         except QueueFull:
@@ -112,7 +112,7 @@ def _verify(staged: StagedBlob, said: ingest_pb2.UploadStart) -> None:
         raise EmptyFile
 
 
-def _new_document(tenant: str, submission: Submission, staged: StagedBlob, recognised: Recognised) -> NewDocument:
+def _new_document(tenant: str, submission: Submission, staged: StagedBlob, recognised: Recognised, *, trace: str) -> NewDocument:
     return NewDocument(
         id=identity_of(tenant, submission, sha256=staged.sha256, format_id=recognised.format_id),
         container=submission.container,
@@ -129,6 +129,7 @@ def _new_document(tenant: str, submission: Submission, staged: StagedBlob, recog
         event_time=submission.event_time,
         warnings=recognised.warnings,
         is_keyed=bool(submission.idempotency_key),
+        trace=trace,
     )
 
 

@@ -132,5 +132,5 @@ async def _replace_older(row: DocumentRow, *, sinks: Sinks, now: datetime) -> Se
         for version in await sinks.catalogue.older_versions(row.tenant, row.id):
             erasure = await sinks.catalogue.erase(row.tenant, version, now=now)
             if erasure is not None:
-                events.append(erased_event(erasure))
+                events.append(erased_event(erasure, trace=row.trace))
     return events

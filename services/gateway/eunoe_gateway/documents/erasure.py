@@ -14,16 +14,16 @@ from eunoe_contracts.stages import DocumentStatus
 from eunoe_contracts.tenancy import Principal, Scope, checked_container
 from eunoe_stores.catalogue.rows import Erasure
 
-from eunoe_gateway import fields, protobuf
+from eunoe_gateway import fields, protobuf, tracing
 from eunoe_gateway.access import require
 from eunoe_gateway.documents.sinks import Sinks, remove_generations, withdraw
 from eunoe_gateway.publishing import Publisher
 
 
-def erased_event(erasure: Erasure) -> Event:
+def erased_event(erasure: Erasure, *, trace: str) -> Event:
     """Tells every stage to remove its rows."""
     body = events_pb2.DocumentErased(tenant=erasure.tenant, document_id=str(erasure.document), generation=erasure.generation)
-    return document_event(topics.DOCUMENT_ERASED, body)
+    return document_event(topics.DOCUMENT_ERASED, body, trace=trace)
 
 
 async def complete(erasure: Erasure, *, sinks: Sinks, now: datetime) -> bool:
@@ -100,4 +100,4 @@ class Erasing:
             return None
         # The texts go before the answer: if the document is accepted again at once, readers of the older generation find nothing.
         await self._sinks.catalogue.delete_units(tenant, document, through_generation=erasure.generation)
-        return erased_event(erasure)
+        return erased_event(erasure, trace=tracing.current())

@@ -1,4 +1,6 @@
-"""The events that a stage, or the finisher, works from, made again from the catalogue: for replay and for the sweeper."""
+"""The events that a stage, or the finisher, works from, made again from the catalogue: for replay and for the sweeper. They keep
+the trace of the call that started the generation.
+"""
 
 from __future__ import annotations
 
@@ -56,14 +58,14 @@ def input_key(topic: str, row: DocumentRow) -> str:
 def accepted_event(row: DocumentRow, *, salt: str = "") -> Event:
     """The first event of a generation."""
     body = events_pb2.DocumentAccepted(tenant=row.tenant, document_id=str(row.id), generation=row.generation)
-    return document_event(topics.DOCUMENT_ACCEPTED, body, salt=salt)
+    return document_event(topics.DOCUMENT_ACCEPTED, body, trace=row.trace, salt=salt)
 
 
 def finished_event(row: DocumentRow, *, salt: str) -> Event:
     """Wakes the finisher as the last stage that ended does."""
     stage = next((stage for stage in reversed(Stage) if stage in row.stages), Stage.EXTRACT)
     body = events_pb2.StageFinished(tenant=row.tenant, document_id=str(row.id), generation=row.generation, stage=stage)
-    return document_event(topics.STAGE_FINISHED, body, salt=salt)
+    return document_event(topics.STAGE_FINISHED, body, trace=row.trace, salt=salt)
 
 
 async def input_event(stage: Stage, row: DocumentRow, *, catalogue: Catalogue, salt: str) -> Event:
@@ -75,7 +77,7 @@ async def input_event(stage: Stage, row: DocumentRow, *, catalogue: Catalogue, s
     if topic == topics.DOCUMENT_EXTRACTED:
         passages = await catalogue.units(row.tenant, row.id, row.generation, kinds=frozenset({Kind.PASSAGE}))
         extracted = events_pb2.DocumentExtracted(tenant=row.tenant, document_id=name, generation=row.generation, passages=len(passages))
-        return document_event(topic, extracted, salt=salt)
+        return document_event(topic, extracted, trace=row.trace, salt=salt)
     found = await catalogue.memories_of(row.tenant, row.id, row.generation)
     body_type = events_pb2.MemoriesProposed if topic == topics.MEMORIES_PROPOSED else events_pb2.MemoriesEmbedded
     body = body_type(
@@ -85,4 +87,4 @@ async def input_event(stage: Stage, row: DocumentRow, *, catalogue: Catalogue, s
         container=row.container,
         memory_ids=[str(memory.id) for memory, _, _ in found],
     )
-    return document_event(topic, body, salt=salt)
+    return document_event(topic, body, trace=row.trace, salt=salt)

@@ -1,4 +1,4 @@
-"""What every gRPC call passes: request id, authentication, deadline, error mapping, metrics."""
+"""What every gRPC call passes: request id, trace, authentication, deadline, error mapping, metrics."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from typing import Any
 import grpc
 from eunoe_contracts.clock import Clock, Ids
 from eunoe_contracts.errors import DeadlineExceeded, InternalError, Unauthenticated, as_eunoe_error
+from eunoe_contracts.trace import HEADER as TRACE_HEADER
 from eunoe_telemetry.metrics import Metrics
 
+from eunoe_gateway import tracing
 from eunoe_gateway.application import Application
 from eunoe_gateway.config import GatewaySettings
 from eunoe_gateway.grpc_door import caller
@@ -29,11 +31,13 @@ CALLER_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 logger = logging.getLogger(__name__)
 
 
+def _all_metadata(context: Context, name: str) -> list[str]:
+    given = [value for key, value in context.invocation_metadata() or () if key == name]
+    return [value if isinstance(value, str) else value.decode("ascii", "replace") for value in given]
+
+
 def _metadata(context: Context, name: str) -> str:
-    for key, value in context.invocation_metadata() or ():
-        if key == name:
-            return value if isinstance(value, str) else value.decode("ascii", "replace")
-    return ""
+    return next(iter(_all_metadata(context, name)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Guard:
         given = _metadata(context, REQUEST_ID)
         request_id = given if CALLER_ID.match(given) else self.ids.new()
         context.set_trailing_metadata(((REQUEST_ID, request_id),))
+        tracing.enter(_all_metadata(context, TRACE_HEADER), self.ids)
         started, code = self.clock.monotonic(), "OK"
         try:
             yield

@@ -17,7 +17,7 @@ from eunoe_gateway.http.guard import Door, Guard
 
 ROUTERS = (health.router, upload.router, documents.router, memories.router, search.router, admin.router, docs_page.router)
 METHODS = ("GET", "POST", "PATCH", "DELETE")
-REQUEST_HEADERS = ("authorization", "content-type", "idempotency-key", "last-event-id", "x-request-id")
+REQUEST_HEADERS = ("authorization", "content-type", "idempotency-key", "last-event-id", "traceparent", "x-request-id")
 FAILURE: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "An error; `code` is stable.",

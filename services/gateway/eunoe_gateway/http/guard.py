@@ -1,4 +1,4 @@
-"""What every request passes first: request id, `Host` and `Origin` checks, authentication, metrics.
+"""What every request passes first: request id, trace, `Host` and `Origin` checks, authentication, metrics.
 
 A page in the user's browser can reach a loopback port. It cannot set `Host` (DNS rebinding shows the attacker's name there) nor
 forge `Origin` or `Sec-Fetch-Site`, and JSON routes refuse the content types that need no preflight (Fetch standard, CORS).
@@ -15,12 +15,14 @@ from typing import Annotated
 from eunoe_contracts.clock import Ids
 from eunoe_contracts.errors import Unauthenticated
 from eunoe_contracts.tenancy import Principal
+from eunoe_contracts.trace import HEADER as TRACE_HEADER
 from eunoe_safety.web_guard import check_host, check_origin
 from eunoe_telemetry.metrics import Metrics
 from fastapi import Depends, Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from eunoe_gateway import tracing
 from eunoe_gateway.application import Application
 from eunoe_gateway.http.event_stream import KEEP_ALIVE_S
 from eunoe_gateway.http.failures import failure, known
@@ -65,6 +67,7 @@ class Guard:
         given = headers.get("x-request-id", "")
         identity = given if CALLER_ID.match(given) else self._ids.new()
         scope.setdefault("state", {})["request_id"] = identity
+        tracing.enter(headers.getlist(TRACE_HEADER), self._ids)
         started, status = time.monotonic(), 0
 
         async def respond(message: Message) -> None:

@@ -18,7 +18,7 @@ from eunoe_stores.catalogue.tables import documents, stages
 FIELDS = (
     *("id", "tenant", "generation", "container", "content_type", "media_type", "name", "custom_id", "size", "sha256", "blob"),
     *("metadata", "tags", "event_time", "source_url", "warnings", "status", "error_code", "error_message", "degraded", "counts"),
-    *("revision", "sequence", "published", "created_at", "updated_at", "title"),
+    *("revision", "sequence", "published", "created_at", "updated_at", "title", "trace"),
 )
 """Columns that make a `DocumentRow`, in its order."""
 
@@ -87,6 +87,7 @@ def accepted_values(
         "counts": {},
         "revision": revision,
         "published": False,
+        "trace": new.trace,
         "created_at": created_at,
         "updated_at": now,
         **derived_from_metadata(new.metadata),
