@@ -25,5 +25,5 @@ class ModelSettings(BaseSettings):
     dir: Path = Field(default_factory=default_dir, description="Folder of the model files; no network is needed once they are there.")
     threads: int = Field(default=0, ge=0, le=64, description="Threads of the model; 0 takes half of the cores, at most 4.")
     index_url: str = Field(default="", description="Simple index to pull from; empty takes pip's and uv's settings.")
-    batch_tokens: int = Field(default=512, ge=256, le=65_536, description="Tokens computed together; a query waits at most for one batch.")
+    batch_tokens: int = Field(default=512, ge=256, le=65_536, description="Tokens computed together.")
     batch_wait_ms: float = Field(default=5.0, ge=0, le=1000, description="How long a first passage waits for others to share its batch.")

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from eunoe_contracts.errors import ModelUnavailable
 
-from eunoe_models.embedding.batcher import CLOSED
+from eunoe_models.embedding.computing import CLOSED
 from eunoe_models.embedding.port import Calibration, Lane, ModelProfile, Role, Vectors
 from eunoe_models.embedding.spans import Span, SpanCounter
 

@@ -1,4 +1,4 @@
-"""The micro-batcher: shared batches, lanes, bounds, failures."""
+"""The micro-batcher and the lane of queries: shared batches, bounds, failures."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 from eunoe_contracts.errors import ModelUnavailable
 from eunoe_models.embedding.batcher import BatchLimits, MicroBatcher, cut_batches
-from eunoe_models.embedding.port import Lane
+from eunoe_models.embedding.queries import SHORT, QueryLane
 from eunoe_telemetry.metrics import Metrics
 
 Make = Callable[..., MicroBatcher]
 
 
 class Engine:
-    """Gives [first id, length] of each text; remembers the batches and threads; waits while the gate is closed."""
+    """Gives [first id, length] of each text; remembers the batches and threads; waits while the gate is closed, and with `held` texts
+    until they are let go.
+    """
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
@@ -27,10 +29,14 @@ class Engine:
         self.entered = threading.Event()
         self.error: Exception | None = None
         self.value = 1.0
+        self.held: set[int] = set()
+        self.let_go = threading.Event()
 
     def __call__(self, texts: Sequence[list[int]]) -> np.ndarray:
         self.entered.set()
         self.gate.wait(10)
+        if texts[0][0] in self.held:
+            self.let_go.wait(10)
         self.threads.add(threading.current_thread().name)
         self.batches.append([text[0] for text in texts])
         if self.error is not None:
@@ -57,6 +63,15 @@ async def make(engine: Engine) -> AsyncIterator[Make]:
         await each.close()
 
 
+@pytest.fixture
+async def lane(engine: Engine) -> AsyncIterator[QueryLane]:
+    made = QueryLane(engine, queued=2)
+    yield made
+    engine.gate.set()
+    await made.close()
+    await made.close()
+
+
 def text(number: int, length: int = 3) -> list[int]:
     return [number] * length
 
@@ -68,7 +83,7 @@ async def entered(engine: Engine) -> None:
 async def test_callers_share_a_batch_and_get_their_own_vectors(make: Make, engine: Engine) -> None:
     metrics = Metrics()
     batcher = make(metrics, tokens=100, wait_s=0.05)
-    answers = await asyncio.gather(*(batcher.submit([text(n), text(n + 100)], Lane.BULK) for n in range(5)))
+    answers = await asyncio.gather(*(batcher.submit([text(n), text(n + 100)]) for n in range(5)))
     assert [[vector[0] for vector in answer] for answer in answers] == [[n, n + 100] for n in range(5)]
     assert len(engine.batches) == 1
     assert all(name.startswith("embed") for name in engine.threads)
@@ -79,72 +94,81 @@ async def test_callers_share_a_batch_and_get_their_own_vectors(make: Make, engin
 async def test_batches_hold_texts_of_like_length_within_the_budget(make: Make, engine: Engine) -> None:
     batcher = make(tokens=40, wait_s=0.05)
     lengths = [20, 2, 19, 3, 50, 1]
-    answers = await batcher.submit([text(length, length) for length in lengths], Lane.BULK)
+    answers = await batcher.submit([text(length, length) for length in lengths])
     assert [vector[1] for vector in answers] == lengths
     assert engine.batches == [[1, 2, 3], [19, 20], [50]]
 
 
-async def test_queries_go_first_and_each_alone(make: Make, engine: Engine) -> None:
+async def test_queries_do_not_wait_for_a_batch_and_each_is_alone(make: Make, engine: Engine, lane: QueryLane) -> None:
     batcher = make(tokens=30, wait_s=0)
     engine.gate.clear()
-    bulk = asyncio.create_task(batcher.submit([text(n, 20) for n in range(4)], Lane.BULK))
+    bulk = asyncio.create_task(batcher.submit([text(n, 20) for n in range(2)]))
     await entered(engine)
-    queries = [asyncio.create_task(batcher.submit([text(n)], Lane.INTERACTIVE)) for n in (100, 101)]
-    await asyncio.sleep(0)
+    engine.held = {0}
     engine.gate.set()
-    await asyncio.gather(bulk, *queries)
-    assert engine.batches == [[0], [100], [101], [1], [2], [3]]
-
-
-async def test_a_query_does_not_wait_for_batch_mates(make: Make, engine: Engine) -> None:
-    batcher = make(tokens=1000, wait_s=30)
-    bulk = asyncio.create_task(batcher.submit([text(1)], Lane.BULK))
-    await asyncio.sleep(0)
     async with asyncio.timeout(10):
-        await batcher.submit([text(2)], Lane.INTERACTIVE)
-        await bulk
-    assert engine.batches == [[2], [1]]
+        answers = await asyncio.gather(lane.submit([text(100)]), lane.submit([text(101, SHORT + 1), text(102)]))
+    assert [vector[0] for answer in answers for vector in answer] == [100, 101, 102]
+    assert engine.batches == [[100], [101], [102]]
+    engine.let_go.set()
+    await bulk
+    assert engine.batches[3:] == [[0], [1]]
+
+
+async def test_a_short_query_stays_on_the_event_loop_and_a_long_one_does_not(engine: Engine, lane: QueryLane) -> None:
+    await lane.submit([text(1, SHORT)])
+    assert engine.threads == {threading.current_thread().name}
+    await lane.submit([text(1, SHORT + 1)])
+    assert any(name.startswith("embed-query") for name in engine.threads)
 
 
 async def test_a_failure_is_model_unavailable_for_its_batch_only(make: Make, engine: Engine) -> None:
     batcher = make(wait_s=0)
     engine.error = RuntimeError("text of a document")
     with pytest.raises(ModelUnavailable, match=r"\(RuntimeError\)") as caught:
-        await batcher.submit([text(1), text(2)], Lane.BULK)
+        await batcher.submit([text(1), text(2)])
     assert "document" not in str(caught.value)
     engine.error = None
-    assert (await batcher.submit([text(3)], Lane.BULK))[0][0] == 3
+    assert (await batcher.submit([text(3)]))[0][0] == 3
 
 
-async def test_numbers_that_are_not_finite_are_refused(make: Make, engine: Engine) -> None:
+async def test_numbers_that_are_not_finite_are_refused(make: Make, engine: Engine, lane: QueryLane) -> None:
     engine.value = float("nan")
-    with pytest.raises(ModelUnavailable, match="finite"):
-        await make(wait_s=0).submit([text(1)], Lane.INTERACTIVE)
+    for submit in (make(wait_s=0).submit, lane.submit):
+        with pytest.raises(ModelUnavailable, match="finite"):
+            await submit([text(1)])
 
 
-async def test_full_lanes_bulk_waits_and_queries_are_refused(make: Make, engine: Engine) -> None:
+async def test_a_full_queue_makes_callers_wait(make: Make, engine: Engine) -> None:
     batcher = make(tokens=3, wait_s=0, queued=2)
     engine.gate.clear()
-    first = asyncio.create_task(batcher.submit([text(0)], Lane.BULK))
+    first = asyncio.create_task(batcher.submit([text(0)]))
     await entered(engine)
-    bulk = asyncio.create_task(batcher.submit([text(n) for n in range(1, 9)], Lane.BULK))
-    queries = [asyncio.create_task(batcher.submit([text(100 + n)], Lane.INTERACTIVE)) for n in range(2)]
+    bulk = asyncio.create_task(batcher.submit([text(n) for n in range(1, 9)]))
     await asyncio.sleep(0)
+    engine.gate.set()
+    answers = await asyncio.gather(first, bulk)
+    assert [vector[0] for vector in answers[1]] == list(range(1, 9))
+
+
+async def test_too_many_queries_are_refused(engine: Engine, lane: QueryLane) -> None:
+    engine.gate.clear()
+    queries = [asyncio.create_task(lane.submit([text(100 + n, SHORT + 1)])) for n in range(2)]
+    await entered(engine)
     with pytest.raises(ModelUnavailable, match="too many queries") as caught:
-        await batcher.submit([text(200)], Lane.INTERACTIVE)
+        await lane.submit([text(200, SHORT + 1)])
     assert caught.value.retry_after_s
     engine.gate.set()
-    answers = await asyncio.gather(first, bulk, *queries)
-    assert [vector[0] for vector in answers[1]] == list(range(1, 9))
+    assert [(await query)[0][0] for query in queries] == [100, 101]
 
 
 async def test_what_a_cancelled_caller_wanted_is_not_computed(make: Make, engine: Engine) -> None:
     batcher = make(tokens=3, wait_s=0)
     engine.gate.clear()
-    first = asyncio.create_task(batcher.submit([text(0)], Lane.BULK))
+    first = asyncio.create_task(batcher.submit([text(0)]))
     await entered(engine)
-    dropped = asyncio.create_task(batcher.submit([text(1)], Lane.BULK))
-    kept = asyncio.create_task(batcher.submit([text(2)], Lane.BULK))
+    dropped = asyncio.create_task(batcher.submit([text(1)]))
+    kept = asyncio.create_task(batcher.submit([text(2)]))
     await asyncio.sleep(0)
     dropped.cancel()
     engine.gate.set()
@@ -157,9 +181,9 @@ async def test_what_a_cancelled_caller_wanted_is_not_computed(make: Make, engine
 async def test_close_fails_what_waits_and_may_be_called_twice(make: Make, engine: Engine) -> None:
     batcher = make(tokens=3, wait_s=0)
     engine.gate.clear()
-    first = asyncio.create_task(batcher.submit([text(0)], Lane.BULK))
+    first = asyncio.create_task(batcher.submit([text(0)]))
     await entered(engine)
-    waiting = asyncio.create_task(batcher.submit([text(1), text(2)], Lane.BULK))
+    waiting = asyncio.create_task(batcher.submit([text(1), text(2)]))
     await asyncio.sleep(0)
     closing = asyncio.create_task(batcher.close())
     await asyncio.sleep(0)
@@ -170,7 +194,7 @@ async def test_close_fails_what_waits_and_may_be_called_twice(make: Make, engine
     with pytest.raises(ModelUnavailable, match="closed"):
         await waiting
     with pytest.raises(ModelUnavailable, match="closed"):
-        await batcher.submit([text(3)], Lane.BULK)
+        await batcher.submit([text(3)])
     assert engine.batches == [[0]]
 
 

@@ -1,35 +1,30 @@
-"""One micro-batcher for all callers: batches across documents within a token budget; queries go first, each alone.
+"""One micro-batcher for all callers that embed passages: batches across documents within a token budget.
 
-Dynamic int8 quantisation takes one range per batch, so a vector depends a little on its batch mates: queries are computed
-alone, passages with others of about their length. Compute runs in one thread, off the event loop.
+Dynamic int8 quantisation takes one range per batch, so a vector depends a little on its batch mates: passages are computed with
+others of about their length. Compute runs in one thread, off the event loop. Queries do not come here (`queries.py`).
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias
 
-import numpy as np
 from eunoe_contracts.errors import ModelUnavailable
 from eunoe_telemetry.metrics import Metrics
 
+from eunoe_models.embedding.computing import CLOSED, Compute, computed
 from eunoe_models.embedding.port import Lane, Vectors
 
-Compute: TypeAlias = Callable[[Sequence[list[int]]], Vectors]
-"""Vectors of texts given as token ids; blocking, called in the batcher's thread only."""
-
-CLOSED = "the embedding model was closed"
 LOOK_AHEAD = 16
 """Batches that are sorted by length together: enough for little padding, few enough that the oldest text waits under a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
-    """`tokens` per batch, padding counted; `wait_s` a first bulk text waits for others; `queued` texts per lane."""
+    """`tokens` per batch, padding counted; `wait_s` a first text waits for others; `queued` texts wait at most."""
 
     tokens: int = 512
     wait_s: float = 0.005
@@ -39,31 +34,29 @@ class BatchLimits:
 @dataclass(slots=True, eq=False)
 class _Entry:
     ids: list[int]
-    lane: Lane
     result: asyncio.Future[Vectors]
 
 
 class MicroBatcher:
-    """Queue, batches and the compute thread. Callers are tasks of one event loop; bulk callers wait while the queue is full."""
+    """Queue, batches and the compute thread. Callers are tasks of one event loop; they wait while the queue is full."""
 
     def __init__(self, compute: Compute, *, limits: BatchLimits, metrics: Metrics | None = None) -> None:
         self._compute = compute
         self._limits = limits
         self._metrics = metrics
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed")
-        self._interactive: deque[_Entry] = deque()
-        self._bulk: deque[_Entry] = deque()
+        self._queue: deque[_Entry] = deque()
         self._filled = asyncio.Event()
         self._room = asyncio.Condition()
         self._drain: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def submit(self, texts: Sequence[list[int]], lane: Lane) -> list[Vectors]:
-        """One vector per text, in order. Raises `ModelUnavailable`: computing failed, too many queries wait, or closed."""
+    async def submit(self, texts: Sequence[list[int]]) -> list[Vectors]:
+        """One vector per text, in order. Raises `ModelUnavailable`: computing failed, or closed."""
         entries: list[_Entry] = []
         try:
             for ids in texts:
-                entries.append(await self._enqueue(ids, lane))  # noqa: PERF401 - `finally` must see what was queued so far
+                entries.append(await self._enqueue(ids))  # noqa: PERF401 - `finally` must see what was queued so far
             return list(await asyncio.gather(*(entry.result for entry in entries)))
         finally:
             for entry in entries:
@@ -74,10 +67,9 @@ class MicroBatcher:
     async def close(self) -> None:
         """Fail what waits and end the thread after its batch. May be called twice."""
         self._closed = True
-        for entry in (*self._interactive, *self._bulk):
+        for entry in self._queue:
             _fail(entry, ModelUnavailable(CLOSED))
-        self._interactive.clear()
-        self._bulk.clear()
+        self._queue.clear()
         self._filled.set()
         async with self._room:
             self._room.notify_all()
@@ -85,57 +77,48 @@ class MicroBatcher:
             await asyncio.gather(self._drain, return_exceptions=True)
         self._thread.shutdown(wait=True)
 
-    async def _enqueue(self, ids: list[int], lane: Lane) -> _Entry:
-        if lane is Lane.INTERACTIVE:
-            if len(self._interactive) >= self._limits.queued:
-                raise ModelUnavailable("too many queries wait for the embedding model", retry_after_s=1)
-        else:
+    async def _enqueue(self, ids: list[int]) -> _Entry:
+        if len(self._queue) >= self._limits.queued:
             async with self._room:
-                await self._room.wait_for(lambda: self._closed or len(self._bulk) < self._limits.queued)
+                await self._room.wait_for(lambda: self._closed or len(self._queue) < self._limits.queued)
         if self._closed:
             raise ModelUnavailable(CLOSED)
-        entry = _Entry(ids, lane, asyncio.get_running_loop().create_future())
-        (self._interactive if lane is Lane.INTERACTIVE else self._bulk).append(entry)
+        entry = _Entry(ids, asyncio.get_running_loop().create_future())
+        self._queue.append(entry)
         self._filled.set()
         if self._drain is None or self._drain.done():
             self._drain = asyncio.create_task(self._run(), name="embed-batches")
         return entry
 
     async def _run(self) -> None:
-        """Works until both lanes are empty; a later text starts it again, so nothing is left over when a loop ends."""
-        while self._interactive or self._bulk:
-            if not self._interactive:
-                await self._fill()
+        """Works until the queue is empty; a later text starts it again, so nothing is left over when a loop ends."""
+        while self._queue:
+            await self._fill()
             for batch in self._planned():
-                await self._queries()
                 await self._one(batch)
                 async with self._room:
                     self._room.notify_all()
-            await self._queries()
-
-    async def _queries(self) -> None:
-        while self._interactive:
-            await self._one([self._interactive.popleft()])
 
     async def _fill(self) -> None:
-        """Wait a moment for batch mates; not when a full batch is there, nor for a query."""
+        """Wait a moment for batch mates; not when a full batch is there."""
         deadline = asyncio.get_running_loop().time() + self._limits.wait_s
-        while not self._interactive and sum(len(entry.ids) for entry in self._bulk) < self._limits.tokens:
+        while sum(len(entry.ids) for entry in self._queue) < self._limits.tokens:
             left = deadline - asyncio.get_running_loop().time()
             self._filled.clear()
             if left <= 0 or self._closed:
                 return
             try:
-                await asyncio.wait_for(self._filled.wait(), left)
+                async with asyncio.timeout(left):
+                    await self._filled.wait()
             except TimeoutError:
                 return
 
     def _planned(self) -> list[list[_Entry]]:
-        """Take the oldest bulk texts, some batches' worth, sorted by length so that little is padded."""
+        """Take the oldest texts, some batches' worth, sorted by length so that little is padded."""
         taken: list[_Entry] = []
         tokens = 0
-        while self._bulk and tokens < LOOK_AHEAD * self._limits.tokens:
-            entry = self._bulk.popleft()
+        while self._queue and tokens < LOOK_AHEAD * self._limits.tokens:
+            entry = self._queue.popleft()
             taken.append(entry)
             tokens += len(entry.ids)
         taken.sort(key=lambda entry: len(entry.ids))
@@ -149,23 +132,19 @@ class MicroBatcher:
             for entry in live:
                 _fail(entry, ModelUnavailable(CLOSED))
             return
+        texts = [entry.ids for entry in live]
         try:
-            vectors = await asyncio.get_running_loop().run_in_executor(self._thread, self._compute, [entry.ids for entry in live])
-            if not np.isfinite(vectors).all():
-                raise ModelUnavailable("the embedding model gave numbers that are not finite")  # noqa: TRY301 - one way out for all failures
-        except Exception as error:  # noqa: BLE001 - whatever the engine raises is the answer of every text in the batch
+            vectors = await asyncio.get_running_loop().run_in_executor(self._thread, computed, self._compute, texts)
+        except ModelUnavailable as error:
             for entry in live:
-                _fail(entry, _unavailable(error))
+                _fail(entry, error)
             return
-        self._observe(live)
+        if self._metrics is not None:
+            self._metrics.observe("embed_batch_size", len(live))
+            self._metrics.count("embed_tokens_total", sum(map(len, texts)), lane=Lane.BULK.value)
         for entry, vector in zip(live, vectors, strict=True):
             if not entry.result.done():
                 entry.result.set_result(vector)
-
-    def _observe(self, batch: Sequence[_Entry]) -> None:
-        if self._metrics is not None:
-            self._metrics.observe("embed_batch_size", len(batch))
-            self._metrics.count("embed_tokens_total", sum(len(entry.ids) for entry in batch), lane=batch[0].lane.value)
 
 
 def cut_batches(lengths: Sequence[int], tokens: int) -> list[range]:
@@ -177,12 +156,6 @@ def cut_batches(lengths: Sequence[int], tokens: int) -> list[range]:
         else:
             batches.append(range(at, at + 1))
     return batches
-
-
-def _unavailable(error: Exception) -> ModelUnavailable:
-    if isinstance(error, ModelUnavailable):
-        return error
-    return ModelUnavailable(f"the embedding model failed ({type(error).__name__})")
 
 
 def _fail(entry: _Entry, error: ModelUnavailable) -> None:

@@ -11,8 +11,10 @@ import numpy as np
 from eunoe_contracts.errors import ModelUnavailable
 from eunoe_telemetry.metrics import Metrics
 
-from eunoe_models.embedding.batcher import CLOSED, BatchLimits, MicroBatcher
+from eunoe_models.embedding.batcher import BatchLimits, MicroBatcher
+from eunoe_models.embedding.computing import CLOSED
 from eunoe_models.embedding.port import Lane, ModelProfile, Role, Vectors
+from eunoe_models.embedding.queries import QueryLane
 from eunoe_models.embedding.session import OnnxSession
 from eunoe_models.embedding.spans import SpanCounter
 from eunoe_models.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
@@ -36,7 +38,9 @@ class OnnxEmbedder:
         self._profile = profile
         self._tokeniser = WordPiece(folder / TOKENISER_FILE, max_length=profile.window + SPECIAL_TOKENS)
         session = OnnxSession(folder / GRAPH_FILE, threads=threads)
-        self._batcher = MicroBatcher(session.vectors, limits=limits or BatchLimits(), metrics=metrics)
+        limits = limits or BatchLimits()
+        self._batcher = MicroBatcher(session.vectors, limits=limits, metrics=metrics)
+        self._queries = QueryLane(session.vectors, queued=limits.queued, metrics=metrics)
         self._tokenising = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokenise")
         self._closed = False
         self.counter: SpanCounter = self._tokeniser.counter()
@@ -55,15 +59,15 @@ class OnnxEmbedder:
             return np.zeros((0, self._profile.dimensions), np.float32)
         if lane is Lane.INTERACTIVE:
             # A query takes less than a millisecond here and must not queue behind a document.
-            ids = self._ids(texts)
-        else:
-            ids = await asyncio.get_running_loop().run_in_executor(self._tokenising, self._ids, texts)
-        return np.stack(await self._batcher.submit(ids, lane))
+            return np.stack(await self._queries.submit(self._ids(texts)))
+        ids = await asyncio.get_running_loop().run_in_executor(self._tokenising, self._ids, texts)
+        return np.stack(await self._batcher.submit(ids))
 
     async def close(self) -> None:
         """Release threads and memory; waiting calls get `ModelUnavailable`. May be called twice."""
         self._closed = True
         await self._batcher.close()
+        await self._queries.close()
         self._tokenising.shutdown(wait=True)
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
