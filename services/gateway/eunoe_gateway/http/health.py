@@ -1,4 +1,4 @@
-"""`/health` (MemoryDB's shape), `/live`, `/ready`, `/metrics`: open, without tenants or content in them."""
+"""`/` (what this is), `/health` (MemoryDB's shape), `/live`, `/ready`, `/metrics`: open, without tenants or content in them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,22 @@ from eunoe_gateway.http.guard import DoorParam
 from eunoe_gateway.protobuf import plain
 
 router = APIRouter(tags=["health"])
+
+
+@router.head("/", include_in_schema=False)
+@router.get("/")
+async def about(request: Request) -> dict[str, Any]:
+    """What answers here, and where to go on: for who opens the address in a browser."""
+    app = request.app
+    return {
+        "name": app.title,
+        "description": app.description,
+        "version": app.version,
+        "docs": "/docs",
+        "openapi": app.openapi_url,
+        "health": "/health",
+        "ready": "/ready",
+    }
 
 
 @router.head("/health", include_in_schema=False)

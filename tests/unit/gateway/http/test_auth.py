@@ -51,7 +51,7 @@ async def test_beyond_loopback_every_call_needs_a_token(door: Any) -> None:
             assert answer.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("path", ["/health", "/live", "/ready", "/metrics", "/docs", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/", "/health", "/live", "/ready", "/metrics", "/docs", "/openapi.json"])
 async def test_what_says_nothing_of_anybody_is_open(door: Any, path: str) -> None:
     async with door.client(is_loopback=False) as client:
         assert (await client.get(path)).status_code == 200

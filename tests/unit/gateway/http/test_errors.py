@@ -23,7 +23,6 @@ def breaking(door: Any, error: BaseException) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
-        ("GET", "/", 404, "not_found"),
         ("GET", "/v1", 404, "not_found"),
         ("GET", "/v1/nothing", 404, "not_found"),
         ("POST", "/v2/documents", 404, "not_found"),
@@ -69,7 +68,7 @@ async def test_a_wrong_method_names_the_right_ones(client: httpx.AsyncClient) ->
     assert (await client.put("/v1/documents")).headers["allow"] == "POST"
 
 
-@pytest.mark.parametrize("path", ["/health", "/live", "/ready", "/metrics"])
+@pytest.mark.parametrize("path", ["/", "/health", "/live", "/ready", "/metrics"])
 async def test_probes_may_use_head(door: Any, path: str) -> None:
     async with door.listening() as url, httpx.AsyncClient(base_url=url) as client:
         answer = await client.head(path)

@@ -26,6 +26,13 @@ async def memories(door: Any) -> list[str]:
     return [str(each.id) for each in rows]
 
 
+async def test_the_root_says_what_this_is_and_every_path_it_names_answers(client: httpx.AsyncClient) -> None:
+    found = (await client.get("/")).json()
+    assert (found["name"], found["version"]) == ("eunoe", "0.1.0")
+    for name in ("docs", "openapi", "health", "ready"):
+        assert (await client.get(found[name])).status_code == 200
+
+
 async def test_health_is_memorydbs(client: httpx.AsyncClient) -> None:
     assert (await client.get("/health")).json() == {"status": "healthy", "version": "0.1.0"}
     assert (await client.get("/live")).json() == {"live": True}
