@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote
@@ -12,7 +13,8 @@ from eunoe_contracts.errors import InvalidField
 DEFAULT_TENANT = "default"
 MAX_CONTAINER_LENGTH = 255
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
+_JOINERS = "\u200c\u200d"
 
 
 class Scope(StrEnum):
@@ -45,16 +47,33 @@ def checked_tenant(name: str) -> str:
 
 
 def checked_container(name: str) -> str:
-    """A container path such as `team.project`; `InvalidField` names what is wrong."""
+    """A container path such as `team.project`; `InvalidField` names what is wrong.
+
+    Segments may hold whatever can be read, as MemoryDB's may. What cannot be seen is refused: two names would look the same.
+    """
     if not name:
         raise InvalidField("container: must not be empty")
     if len(name) > MAX_CONTAINER_LENGTH:
         raise InvalidField(f"container: at most {MAX_CONTAINER_LENGTH} characters")
-    if _CONTROL.search(name) or "*" in name:
-        raise InvalidField("container: control characters and '*' are not allowed")
-    if any(not segment for segment in name.split(".")):
-        raise InvalidField("container: empty segment; write a.b.c")
+    if "*" in name:
+        raise InvalidField("container: '*' is not allowed in a name")
+    for segment in name.split("."):
+        if not segment:
+            raise InvalidField("container: empty segment; write a.b.c")
+        if unseen := _unseen(segment):
+            raise InvalidField(f"container: U+{ord(unseen):04X} is not allowed there, because it cannot be seen")
+        if segment != segment.strip():
+            raise InvalidField("container: a segment must not begin or end with a space")
     return name
+
+
+def _unseen(segment: str) -> str:
+    """The first character that does not show; empty when all do. Joiners show inside of words, of which they are a part."""
+    for at, character in enumerate(segment):
+        is_inside = 0 < at < len(segment) - 1
+        if unicodedata.category(character) in _UNSEEN and character != " " and not (is_inside and character in _JOINERS):
+            return character
+    return ""
 
 
 def ancestors(container: str) -> tuple[str, ...]:
