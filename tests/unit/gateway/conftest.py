@@ -204,6 +204,11 @@ class World:
         subscription = next(each for each in self.service.subscriptions if each.group == FINISH_GROUP)
         return await subscription.handler(document_event(topics.STAGE_FINISHED, body))
 
+    async def nothing_left(self) -> bool:
+        """Nothing is stored, staged, open or published."""
+        is_empty = await self.blobs.tenants() == [] and await self.catalogue.count_open() == 0
+        return is_empty and self.events(topics.DOCUMENT_ACCEPTED) == []
+
     async def remains(self, document: str) -> dict[str, int]:
         """What each store still holds of a document."""
         identifier = UUID(document)
