@@ -44,7 +44,7 @@ class StatusWatcher:
     """Looks at every document after every commit: within a generation the status never goes back, unless a replay reopened it."""
 
     seen: dict[bytes, tuple[int, str]] = field(default_factory=dict)
-    replays: dict[bytes, int] = field(default_factory=dict)
+    replays: dict[tuple[bytes, int], int] = field(default_factory=dict)
     ends: dict[tuple[bytes, int], int] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
 
@@ -58,15 +58,16 @@ class StatusWatcher:
             if before is not None and before[0] > generation:
                 self.broken.append(f"generation of {document} went from {before[0]} to {generation}")
             if before is not None and before[0] == generation:
-                self._changed(connection, document, DocumentStatus(before[1]), DocumentStatus(status))
+                self._changed(connection, (document, generation), DocumentStatus(before[1]), DocumentStatus(status))
 
-    def _changed(self, connection: sqlite3.Connection, document: bytes, before: DocumentStatus, after: DocumentStatus) -> None:
+    def _changed(self, connection: sqlite3.Connection, item: tuple[bytes, int], before: DocumentStatus, after: DocumentStatus) -> None:
         if RANK[after] > RANK[before]:
             return
-        told = connection.execute("SELECT coalesce(sum(replays), 0) FROM dead_letters WHERE document = ?", (document,)).fetchone()[0]
-        if told <= self.replays.get(document, 0):
+        replayed = "SELECT coalesce(sum(replays), 0) FROM dead_letters WHERE document = ? AND generation = ?"
+        told = connection.execute(replayed, item).fetchone()[0]
+        if told <= self.replays.get(item, 0):
             self.broken.append(f"status went from {before} to {after}")
-        self.replays[document] = told
+        self.replays[item] = told
 
 
 async def is_quiet(world: World) -> bool:

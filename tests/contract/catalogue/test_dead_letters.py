@@ -102,6 +102,34 @@ async def test_replay_is_refused_after_a_newer_generation_an_erasure_or_a_cancel
             await catalogue.reopen(TENANT, letter.id, now=LATER)
 
 
+async def test_letters_go_with_the_ledger_of_their_generation(catalogue: SqlCatalogue):
+    letter = await give_up(catalogue, end=FAILED)
+    assert letter.document is not None
+    other = await give_up(catalogue, "other")
+    await accept(catalogue, new_document("1"))
+    await catalogue.exhaust(TENANT, StageKey(letter.document, 2, Stage.EXTRACT), failure("newer"))
+    for _ in range(2):
+        await catalogue.drop_through(TENANT, letter.document, through_generation=1)
+        letters, _ = await catalogue.dead_letters(TENANT, DeadLetterQuery(include_replayed=True), Page())
+        assert {(each.document, each.generation, each.code) for each in letters} == {
+            (letter.document, 2, "newer"),
+            (other.document, 1, "store_unavailable"),
+        }
+
+
+async def test_closing_a_cancelled_document_drops_its_letters(catalogue: SqlCatalogue):
+    cancelled, kept = await give_up(catalogue, "cancelled"), await give_up(catalogue, "kept")
+    for letter in (cancelled, kept):
+        assert letter.document is not None
+        await catalogue.close_cancelled(TENANT, letter.document, 1)
+    assert (await catalogue.dead_letters(TENANT, DeadLetterQuery(), Page()))[1] == 2, "nothing is cancelled yet"
+    assert cancelled.document is not None
+    await catalogue.cancel(TENANT, cancelled.document, now=NOON)
+    await catalogue.close_cancelled(TENANT, cancelled.document, 1)
+    letters, _ = await catalogue.dead_letters(TENANT, DeadLetterQuery(), Page())
+    assert [each.document for each in letters] == [kept.document]
+
+
 async def test_unknown_letters_and_tenants(catalogue: SqlCatalogue):
     letter = await give_up(catalogue)
     for tenant, id_ in ((TENANT, uuid4()), ("other", letter.id)):

@@ -91,6 +91,37 @@ async def test_a_letter_of_an_older_generation_is_not_replayed(world: Any) -> No
         await replay(world, ids=[stale])
 
 
+async def test_letters_go_with_their_generation_once_a_newer_one_is_done(world: Any) -> None:
+    accepted = await world.post(TWO)
+    await world.process(accepted.id, failing={Stage.EXTRACT: "x"})
+    await world.post(TWO)
+    await world.process(accepted.id, failing={Stage.EMBED: "y"})
+    assert {each.code for each in (await letters(world)).dead_letters} == {"x", "y"}
+    await world.post(TWO)
+    await world.process(accepted.id)
+    assert (await world.row(accepted.id)).status == "done"
+    assert (await letters(world, include_replayed=True)).total == 0
+    assert (await replay(world, dry_run=True)).matched == 0
+
+
+async def test_letters_of_a_degraded_newer_generation_stay(world: Any) -> None:
+    accepted = await world.post(TWO)
+    await world.process(accepted.id, failing={Stage.EXTRACT: "x"})
+    await world.post(TWO)
+    await world.process(accepted.id, failing={Stage.PROPOSE: "y"})
+    assert (await world.row(accepted.id)).degraded == ("propose",)
+    assert [(each.code, each.generation) for each in (await letters(world)).dead_letters] == [("y", 2)]
+
+
+async def test_letters_of_a_cancelled_document_go(world: Any) -> None:
+    accepted = await world.post(TWO)
+    await world.stage(accepted.id, Stage.EXTRACT)
+    await world.stage(accepted.id, Stage.PROPOSE, code="x")
+    assert (await letters(world)).total == 1
+    await world.gateway.cancel_document(world.who, accepted.id)
+    assert (await letters(world, include_replayed=True)).total == 0
+
+
 async def test_letters_of_erased_documents_tell_nothing_and_stay_dead(world: Any) -> None:
     accepted = await world.post(TWO, name="secret.txt")
     await world.process(accepted.id, failing={Stage.EXTRACT: "x"})
@@ -99,6 +130,9 @@ async def test_letters_of_erased_documents_tell_nothing_and_stay_dead(world: Any
     assert (letter.document_name, letter.message) == ("", "")
     with pytest.raises(StaleGeneration):
         await replay(world, ids=[letter.id])
+    world.clock.advance(world.settings.erase_after_s + 1)
+    await world.sweeper.sweep()
+    assert (await letters(world, include_replayed=True)).total == 0
 
 
 async def test_only_admins_see_letters_and_only_their_tenant(world: Any) -> None:

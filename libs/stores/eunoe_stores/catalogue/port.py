@@ -236,7 +236,7 @@ class ErasureCatalogue(Protocol):
         ...
 
     async def close_cancelled(self, tenant: str, document: UUID, generation: int) -> None:
-        """The cancelled generation was taken out of the projections. May be called twice."""
+        """The cancelled generation was taken out of the projections; its dead letters go, too. May be called twice."""
         ...
 
     async def pending_erasures(self, *, requested_before: datetime, limit: int) -> Sequence[Erasure]:
@@ -248,7 +248,7 @@ class ErasureCatalogue(Protocol):
         ...
 
     async def drop_through(self, tenant: str, document: UUID, *, through_generation: int) -> None:
-        """Remove ledger rows of those generations (content rows go by `delete_units` and `drop_sources`)."""
+        """Remove ledger rows and dead letters of those generations (content rows go by `delete_units` and `drop_sources`)."""
         ...
 
 

@@ -58,6 +58,9 @@ CLOSE_CANCELLED = (
 DROP_STAGES = delete(stages).where(
     stages.c.document == _of_document, stages.c.tenant == _of_tenant, stages.c.generation <= bindparam("through")
 )
+DROP_LETTERS = delete(dead_letters).where(
+    dead_letters.c.document == _of_document, dead_letters.c.tenant == _of_tenant, dead_letters.c.generation <= bindparam("through")
+)
 PENDING = (
     select(erasures)
     .where(erasures.c.completed_at.is_(None), erasures.c.requested_at < bindparam("before"))
@@ -117,8 +120,13 @@ class SqlErasures(SqlPart):
 
     async def close_cancelled(self, tenant: str, document: UUID, generation: int) -> None:
         """See `ErasureCatalogue.close_cancelled`."""
-        parameters = {"of_tenant": tenant, "of_document": document, "of_generation": generation}
-        await self._database.write(lambda connection: connection.execute(CLOSE_CANCELLED, parameters).close())
+
+        def work(connection: Connection) -> None:
+            closed = connection.execute(CLOSE_CANCELLED, {"of_tenant": tenant, "of_document": document, "of_generation": generation})
+            if closed.rowcount:
+                connection.execute(DROP_LETTERS, {"of_tenant": tenant, "of_document": document, "through": generation}).close()
+
+        await self._database.write(work)
 
     async def pending_erasures(self, *, requested_before: datetime, limit: int) -> Sequence[Erasure]:
         """See `ErasureCatalogue.pending_erasures`; the oldest first."""
@@ -133,4 +141,9 @@ class SqlErasures(SqlPart):
     async def drop_through(self, tenant: str, document: UUID, *, through_generation: int) -> None:
         """See `ErasureCatalogue.drop_through`."""
         parameters = {"of_tenant": tenant, "of_document": document, "through": through_generation}
-        await self._database.write(lambda connection: connection.execute(DROP_STAGES, parameters).close())
+
+        def work(connection: Connection) -> None:
+            connection.execute(DROP_STAGES, parameters).close()
+            connection.execute(DROP_LETTERS, parameters).close()
+
+        await self._database.write(work)
