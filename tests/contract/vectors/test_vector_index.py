@@ -285,6 +285,18 @@ async def test_ties_come_in_the_same_order(index: VectorIndex) -> None:
     assert await body(index, "zebra", limit=7) == expected
 
 
+async def test_rows_without_a_vector_are_counted(index: VectorIndex) -> None:
+    assert await index.without_vectors("t") == 0
+    bare = [row("zebra"), row("zebra", document=UUID(int=2))]
+    await index.upsert("t", [*bare, row("zebra", vector=axis(0))])
+    await index.upsert("other", [row("zebra")])
+    assert await index.without_vectors("t") == 2
+    await index.upsert("t", [replace(bare[0], vector=axis(1))])
+    assert await index.without_vectors("t") == 1
+    await index.delete_document("t", UUID(int=2), through_generation=1)
+    assert await index.without_vectors("t") == 0
+
+
 async def test_many_writers_and_readers_at_once(index: VectorIndex) -> None:
     batches = [[row(f"zebra word{number}", vector=axis(number % 8), document=UUID(int=number)) for _ in range(4)] for number in range(40)]
 

@@ -126,6 +126,10 @@ class MemoryVectorIndex:
         """See `VectorIndex.count`."""
         return sum(document in {None, row.document} for row in self._rows(tenant))
 
+    async def without_vectors(self, tenant: str) -> int:
+        """See `VectorIndex.without_vectors`."""
+        return sum(row.vector is None for row in self._rows(tenant))
+
     async def documents(self, tenant: str) -> Sequence[tuple[UUID, int]]:
         """See `VectorIndex.documents`."""
         return sorted({(row.document, row.generation) for row in self._rows(tenant) if row.kind in STRUCTURE_KINDS})

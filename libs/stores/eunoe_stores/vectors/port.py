@@ -144,6 +144,10 @@ class VectorIndex(Protocol):
         """Number of rows."""
         ...
 
+    async def without_vectors(self, tenant: str) -> int:
+        """Number of rows that no dense query finds, because they were written without a model. Looks at all rows."""
+        ...
+
     async def documents(self, tenant: str) -> Sequence[tuple[UUID, int]]:
         """(document, generation) pairs that have structure rows, for audits."""
         ...

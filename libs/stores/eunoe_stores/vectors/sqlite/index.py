@@ -155,6 +155,11 @@ class SqliteVectorIndex:
         state = await self._tenant(tenant)
         return await self._read(lambda driver: reads.count(driver, state.number, document.bytes if document else None))
 
+    async def without_vectors(self, tenant: str) -> int:
+        """See `VectorIndex.without_vectors`; read from the file."""
+        state = await self._tenant(tenant)
+        return await self._read(lambda driver: reads.without_vectors(driver, state.number))
+
     async def documents(self, tenant: str) -> Sequence[tuple[UUID, int]]:
         """See `VectorIndex.documents`; read from the file."""
         state = await self._tenant(tenant)

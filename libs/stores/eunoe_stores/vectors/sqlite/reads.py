@@ -82,6 +82,12 @@ def count(driver: sqlite3.Connection, tenant: int, document: bytes | None) -> in
     return int(found.fetchone()[0])
 
 
+def without_vectors(driver: sqlite3.Connection, tenant: int) -> int:
+    """Number of rows without a vector."""
+    statement = "SELECT count(*) FROM rows WHERE tenant = ? AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.id = rows.id)"
+    return int(driver.execute(statement, (tenant,)).fetchone()[0])
+
+
 def documents(driver: sqlite3.Connection, tenant: int) -> list[tuple[bytes, int]]:
     """(document, generation) of structure rows, ordered."""
     marks = ", ".join("?" * len(STRUCTURE))
