@@ -29,11 +29,15 @@ class Owned:
 
 @dataclass(slots=True)
 class Findings:
-    """`orphans` belong to no readable generation; `missing` should be there; `miscounted` documents differ from their own counts."""
+    """`orphans` belong to no readable generation; `missing` should be there; `miscounted` documents differ from their own counts;
+    `bare` of the `rows` of the index have no vector.
+    """
 
     documents: int = 0
     done: int = 0
     open: int = 0
+    rows: int = 0
+    bare: int = 0
     orphans: list[Owned] = field(default_factory=list)
     missing: list[Owned] = field(default_factory=list)
     miscounted: list[UUID] = field(default_factory=list)
@@ -68,6 +72,8 @@ async def audit(stores: DataDirectory) -> Findings:
         rows = {row.id: row async for row in every_document(stores, tenant)}
         found.documents += len(rows)
         found.open += sum(not row.status.is_end for row in rows.values())
+        found.rows += await stores.vectors.count(tenant)
+        found.bare += await stores.vectors.without_vectors(tenant)
         held = {name: set(pairs) for name, pairs in (await holdings(stores, tenant)).items()}
         for store, pairs in held.items():
             found.orphans += [

@@ -24,6 +24,7 @@ from eunoe_stream.subscription import AddServicer, Background, Service
 from eunoe_telemetry.clock import RandomIds, SystemClock
 from eunoe_telemetry.metrics import Metrics
 
+from eunoe_standalone.bare_rows import BareRows
 from eunoe_standalone.data_directory import DataDirectory, open_data_directory
 from eunoe_standalone.parser_pool import ParserPool
 from eunoe_standalone.parts import PartSettings
@@ -97,13 +98,16 @@ async def compose(
             late: dict[str, Probe] = {}
             application = gateway.build_application(settings.gateway, settings.auth, ports, probes=late, operator_secret=operator_secret)
             retention = Retention(stores.log, clock, event_retention_s)
-            forgetting = Service("log", background=(Background("retention", retention.run),))
-            services = (*stages, gateway.build(settings.gateway, ports, application), forgetting)
+            bare = BareRows(stores)
+            beside = [Background("retention", retention.run)]
+            if loaded.model is not None:
+                beside.append(Background("rows without a vector", bare.count))
+            services = (*stages, gateway.build(settings.gateway, ports, application), Service("stores", background=tuple(beside)))
             subscriptions = [each for service in services for each in service.subscriptions]
             runner = Runner(stores.log, subscriptions, ledger=stores.catalogue, clock=clock, ids=ids, metrics=metrics, instance=ids.new())
             # The probes tell the runner's health, and the runner needs the handlers of the application's service.
             limits = {"low_disk_bytes": low_disk_bytes, "queue_limit": settings.gateway.queue_limit}
-            late.update(probes(stores, loaded, parsers, runner, **limits))
+            late.update(probes(stores, loaded, parsers, runner, bare, **limits))
             servicers = tuple(each for service in services for each in service.servicers)
             async with _at_work(runner, services, application, drain_s=drain_s):
                 yield Composition(application, stores, metrics, servicers, loaded, clock, ids)

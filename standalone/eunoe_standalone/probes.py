@@ -9,6 +9,7 @@ from eunoe_gateway.ports import Probe
 from eunoe_models.artifacts import Loaded
 from eunoe_stream.runner import GroupHealth, Runner
 
+from eunoe_standalone.bare_rows import BareRows, advice
 from eunoe_standalone.data_directory import DataDirectory
 from eunoe_standalone.parser_pool import ParserPool
 
@@ -17,7 +18,7 @@ MIB = 1024 * 1024
 
 
 def probes(
-    stores: DataDirectory, loaded: Loaded, parsers: ParserPool, runner: Runner, *, low_disk_bytes: int, queue_limit: int
+    stores: DataDirectory, loaded: Loaded, parsers: ParserPool, runner: Runner, bare: BareRows, *, low_disk_bytes: int, queue_limit: int
 ) -> Mapping[str, Probe]:
     """Probes by name of the part. `queue_limit` is the number of open documents from which new ones are refused."""
 
@@ -33,7 +34,8 @@ def probes(
 
     async def vectors() -> tuple[bool, str]:
         await stores.vectors.count(DEFAULT_TENANT)
-        return True, f"model {await stores.vectors.bound_model() or 'none'}"
+        note = f"; {advice(bare.rows)}" if bare.rows else ""
+        return True, f"model {await stores.vectors.bound_model() or 'none'}{note}"
 
     async def graph() -> tuple[bool, str]:
         await stores.graph.count(DEFAULT_TENANT)

@@ -11,10 +11,12 @@ from eunoe_contracts.events import document_event
 from eunoe_contracts.stages import DocumentStatus
 from eunoe_embedder.service import embed, embed_memories
 from eunoe_embedder.wiring import bind
-from eunoe_models.artifacts import Loaded, load_embedder
+from eunoe_models.artifacts import Loaded, is_ready, load_embedder
+from eunoe_models.config import ModelSettings
 from eunoe_telemetry.clock import RandomIds, SystemClock
 
 from eunoe_standalone.audit import STORES, Findings, audit, every_document, remove_orphans
+from eunoe_standalone.bare_rows import REBUILD
 from eunoe_standalone.data_directory import INDEX_NAME, DataDirectory, open_data_directory
 from eunoe_standalone.local_checks import Check
 from eunoe_standalone.parts import load_parts
@@ -25,6 +27,7 @@ TELL_EVERY = 500
 
 async def audit_offline(data_dir: Path, *, fix: bool, rebuild: bool, tell: Tell) -> list[Check]:
     """Check, and repair what was asked for. Raises `DataDirectoryLocked` when a server uses the directory."""
+    settings = load_parts()
     if rebuild:
         await rebuild_index(data_dir, tell=tell)
     async with open_data_directory(data_dir, clock=SystemClock(), ids=RandomIds()) as stores:
@@ -32,7 +35,19 @@ async def audit_offline(data_dir: Path, *, fix: bool, rebuild: bool, tell: Tell)
         if fix and found.orphans:
             tell(f"removed {await remove_orphans(stores, found.orphans)} remains that belong to no document")
             found = await audit(stores)
-    return list(checks_of(found))
+    return [*checks_of(found), vectors_check(found, settings.models)]
+
+
+def vectors_check(found: Findings, models: ModelSettings) -> Check:
+    """Whether all rows have a vector. Without a model it is no fault that they have none."""
+    name = "audit: embeddings"
+    if not found.bare:
+        return Check(name, ok=True, reason=f"all {found.rows} rows have a vector")
+    reason = f"{found.bare} of {found.rows} rows have no vector, since they were indexed without a model"
+    if models.profile == "none":
+        return Check(name, ok=True, reason=f"{reason}; with one, run {REBUILD}")
+    first = "" if is_ready(models.profile, settings=models) else f"`eunoe models pull {models.profile}`, then "
+    return Check(name, ok=False, reason=f"{reason}: run {first}{REBUILD}")
 
 
 def checks_of(found: Findings) -> list[Check]:
@@ -57,6 +72,8 @@ async def rebuild_index(data_dir: Path, *, tell: Tell) -> None:
         pass  # takes the lock once: raises when a server is running
     remove_index(data_dir)
     loaded = load_embedder(settings.models)
+    if loaded.model is None:
+        tell(f"indexing without vectors: {loaded.reason}")
     try:
         async with open_data_directory(data_dir, clock=SystemClock(), ids=RandomIds()) as stores:
             await bind(stores.vectors, loaded.model)
