@@ -30,13 +30,14 @@ class Containers:
         return container_pb2.ContainerServiceListResponse(containers=[protobuf.container(each) for each in rows], total=total)
 
     async def stats(self, who: Principal) -> admin_pb2.StatsResponse:
-        """Counts: `documents{total, by_status}`, `memories{total, by_type, embedded}`, `index{rows}`, `graph{nodes}`,
-        `containers{total}`, `dead_letters{total}`.
+        """Counts: `documents{total, by_status}`, `memories{total, by_type, embedded}`, `relationships{total, by_type}`, `index{rows}`,
+        `graph{nodes}`, `containers{total}`, `dead_letters{total}`. Relationships are what `related` shows: all edges of the graph.
         """
         tenant = require_any(who, Scope.INGEST, Scope.SEARCH)
         found = await self._catalogue.stats(tenant)
         documents = dict(found.get("documents", {}))
         memories = dict(found.get("memories", {}))
+        edges = {kind.value: count for kind, count in (await self._graph.count_edges(tenant)).items()}
         return admin_pb2.StatsResponse(
             stats=struct(
                 {
@@ -46,6 +47,7 @@ class Containers:
                         "embedded": memories.pop("embedded", 0),
                         "by_type": memories,
                     },
+                    "relationships": {"total": sum(edges.values()), "by_type": edges},
                     "index": {"rows": await self._vectors.count(tenant)},
                     "graph": {"nodes": await self._graph.count(tenant)},
                     "containers": {"total": found.get("containers", {}).get("total", 0)},

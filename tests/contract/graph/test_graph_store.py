@@ -191,6 +191,18 @@ async def test_tenants_are_apart(store: GraphStore) -> None:
     assert numbered(await store.hops("u", [UUID(int=1)], kinds=NONE, depth=1, fan_out=9)) == {}
 
 
+async def test_edges_are_counted_by_kind(store: GraphStore) -> None:
+    assert await store.count_edges("t") == {}
+    other = UUID(int=4242)
+    made = [edge(1, 2, EdgeKind.NEXT), edge(1, 500, EdgeKind.MENTIONS), edge(2, 500, EdgeKind.MENTIONS)]
+    await store.upsert("t", [node(1), node(2), entity(500)], [*made, edge(1, 500, EdgeKind.MENTIONS, document=other)])
+    await store.upsert("t", [], made)
+    await store.upsert("u", [], made[:1])
+    assert await store.count_edges("t") == {EdgeKind.NEXT: 1, EdgeKind.MENTIONS: 3}
+    await store.delete_document("t", other, through_generation=1)
+    assert await store.count_edges("t") == {EdgeKind.NEXT: 1, EdgeKind.MENTIONS: 2}
+
+
 async def test_many_documents_at_once(store: GraphStore) -> None:
     async def one(number: int) -> None:
         document = UUID(int=number)

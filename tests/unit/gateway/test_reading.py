@@ -216,6 +216,9 @@ async def test_containers_and_counts(world: Any) -> None:
     assert stats["documents"]["by_status"]["done"] == 3
     assert stats["memories"]["total"] >= 3
     assert stats["containers"]["total"] == 3
+    edges = world.graph.contents("t1")[1]
+    assert stats["relationships"]["total"] == len(edges) > 0
+    assert stats["relationships"]["by_type"]["has_passage"] == sum(each.kind == "has_passage" for each in edges)
     assert stats["index"]["rows"] == await world.vectors.count("t1")
 
 

@@ -135,6 +135,10 @@ class GraphStore(Protocol):
         """Number of nodes."""
         ...
 
+    async def count_edges(self, tenant: str) -> Mapping[EdgeKind, int]:
+        """Number of edges by kind, of kinds that have some; an edge that several documents make counts once for each."""
+        ...
+
     async def documents(self, tenant: str) -> Sequence[tuple[UUID, int]]:
         """(document, generation) pairs that own nodes, for audits."""
         ...

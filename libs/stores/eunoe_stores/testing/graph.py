@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -122,6 +123,10 @@ class MemoryGraphStore:
     async def count(self, tenant: str, *, document: UUID | None = None) -> int:
         """See `GraphStore.count`."""
         return sum(owner == tenant and document in {None, node.document} for (owner, _), node in self._nodes.items())
+
+    async def count_edges(self, tenant: str) -> Mapping[EdgeKind, int]:
+        """See `GraphStore.count_edges`."""
+        return Counter(edge.kind for edge in self._of(tenant))
 
     async def documents(self, tenant: str) -> Sequence[tuple[UUID, int]]:
         """See `GraphStore.documents`."""

@@ -57,6 +57,7 @@ async def test_stats(ours: httpx.AsyncClient, tea: str) -> None:
     assert (body["documents"]["total"], body["documents"]["by_status"]["done"]) == (1, 1)
     assert {"total", "by_type", "embedded"} <= body["memories"].keys()
     assert body["containers"]["total"] == 1
+    assert body["relationships"]["total"] == sum(body["relationships"]["by_type"].values()) > 0
 
 
 async def test_search(ours: httpx.AsyncClient, tea: str) -> None:

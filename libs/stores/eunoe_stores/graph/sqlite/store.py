@@ -127,6 +127,11 @@ class SqliteGraphStore:
         statement = f"SELECT count(*) FROM graph_nodes WHERE tenant = ?{condition}"  # noqa: S608 - fixed names
         return await self._read(lambda driver: int(driver.execute(statement, (tenant, *parameters)).fetchone()[0]))
 
+    async def count_edges(self, tenant: str) -> Mapping[EdgeKind, int]:
+        """See `GraphStore.count_edges`."""
+        statement = "SELECT kind, count(*) FROM graph_edges WHERE tenant = ? GROUP BY kind ORDER BY kind"
+        return await self._read(lambda driver: {EdgeKind(kind): count for kind, count in driver.execute(statement, (tenant,))})
+
     async def documents(self, tenant: str) -> Sequence[tuple[UUID, int]]:
         """See `GraphStore.documents`; ordered."""
         statement = "SELECT DISTINCT document, generation FROM graph_nodes WHERE tenant = ? AND document IS NOT NULL ORDER BY 1, 2"
