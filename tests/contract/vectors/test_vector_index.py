@@ -114,6 +114,15 @@ async def test_odd_query_tokens_are_harmless(index: VectorIndex) -> None:
         assert await index.bm25_body("t", [token], ALL, 10) == []
 
 
+async def test_which_row_holds_which_token(index: VectorIndex) -> None:
+    one, two = row("zebra lion"), row("tiger", context="Savannah guide\ntiger")
+    await index.upsert("t", [one, two])
+    held = await index.holding("t", ["zebra", "savannah", "unicorn"], [two.key, uuid4(), one.key])
+    assert held.tolist() == [[False, True, False], [False, False, False], [True, False, False]]
+    assert (await index.holding("t", [], [one.key])).shape == (1, 0)
+    assert (await index.holding("nobody", ["zebra"], [one.key])).tolist() == [[False]]
+
+
 async def test_parents_are_scored_by_their_rows_together(index: VectorIndex) -> None:
     other = UUID(int=78)
     rows = [row("zebra", position=1), row("lion", position=0), row("zebra zebra zebra", parent=other), row("x y z", parent=UUID(int=79))]

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID, uuid5
 
@@ -104,7 +105,7 @@ async def test_removed_rows_are_compacted_away(index: SqliteVectorIndex, monkeyp
         assert [each.key for each in await index.bm25_body("t", ["word199"], IndexFilter(containers=("c",)), 5)] == [numbered(199).key]
     view = await index._view("t")
     assert len(view.keys) <= 20 + 20 + 10
-    assert view.documents.known(UUID(int=0).bytes) is None
+    assert view.documents.number(UUID(int=0).bytes) is None
     assert (await index.refs("t", [numbered(195).key]))[numbered(195).key].document == UUID(int=19)
     await index.upsert("t", [numbered(300)])
     assert [each.key for each in await index.dense("t", numbered(300).vector, ALL, 1)] == [numbered(300).key]
@@ -153,6 +154,22 @@ async def test_a_file_of_another_version_is_refused(tmp_path: Path, name: str, v
     with pytest.raises(error):
         await second.count("t")
     await second.close()
+
+
+async def test_a_file_of_the_first_version_is_read_and_brought_up_to_date(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    await first.upsert("t", [numbered(0), replace(numbered(1), is_turn=True)])
+    assert [row.is_turn for row in (await first.refs("t", [numbered(0).key, numbered(1).key])).values()] == [None, True]
+    await first._database.write(lambda connection: raw(connection).execute("ALTER TABLE rows DROP COLUMN turn") and None)
+    await first._database.write(lambda connection: store_setting(raw(connection), "schema", "1"))
+    await first.close()
+    second = opened(tmp_path)
+    assert [row.is_turn for row in (await second.refs("t", [numbered(0).key, numbered(1).key])).values()] == [None, None]
+    await second.upsert("t", [replace(numbered(2), is_turn=False)])
+    await second.close()
+    third = opened(tmp_path)
+    assert (await third.refs("t", [numbered(2).key]))[numbered(2).key].is_turn is False
+    await third.close()
 
 
 async def test_read_back_sees_a_row_whose_postings_are_gone(index: SqliteVectorIndex) -> None:

@@ -99,6 +99,12 @@ class MemoryVectorIndex:
         total = sum(weights.values()) or 1.0
         return {key: sum(weights[each] for each in weights.keys() & texts[key]) / total for key in keys if key in texts}
 
+    async def holding(self, tenant: str, tokens: Sequence[str], keys: Sequence[UUID]) -> NDArray[np.bool_]:
+        """See `VectorIndex.holding`."""
+        texts = {row.key: set(analyse(row.context)) for row in self._rows(tenant)}
+        found = [[token in texts.get(key, ()) for token in tokens] for key in keys]
+        return np.array(found, dtype=np.bool_).reshape(len(keys), len(tokens))
+
     async def refs(self, tenant: str, keys: Sequence[UUID]) -> Mapping[UUID, RowRef]:
         """See `VectorIndex.refs`."""
         rows = self._tenants.get(checked_tenant(tenant), {})
@@ -233,4 +239,4 @@ def _best(scores: Mapping[UUID, float], limit: int) -> list[tuple[UUID, float]]:
 
 
 def _reference(row: IndexRow) -> RowRef:
-    return RowRef(row.key, row.public_id, row.document, row.generation, row.container, row.kind, row.parent, row.position)
+    return RowRef(row.key, row.public_id, row.document, row.generation, row.container, row.kind, row.parent, row.position, row.is_turn)

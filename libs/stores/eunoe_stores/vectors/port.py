@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 import numpy as np
@@ -39,6 +39,8 @@ class IndexRow:
     event_time: datetime | None = None
     created_at: datetime | None = None
     is_latest: bool = True
+    is_turn: bool | None = None
+    """Whether it is a turn of a conversation; None when the writer does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +61,14 @@ class IndexFilter:
     latest_only: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A row and the raw score of one arm; higher is better."""
 
     key: UUID
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class RowRef:
+class RowRef(NamedTuple):
     """What fusion needs to know of a row without reading its text."""
 
     key: UUID
@@ -79,6 +79,7 @@ class RowRef:
     kind: Kind
     parent: UUID
     position: int
+    is_turn: bool | None = None
 
 
 class VectorIndex(Protocol):
@@ -122,6 +123,12 @@ class VectorIndex(Protocol):
 
     async def coverage(self, tenant: str, tokens: Sequence[str], keys: Sequence[UUID]) -> Mapping[UUID, float]:
         """Share of the query's idf weight that each row's contextual text contains, 0 to 1 (unknown tokens count fully)."""
+        ...
+
+    async def holding(self, tenant: str, tokens: Sequence[str], keys: Sequence[UUID]) -> NDArray[np.bool_]:
+        """Which row's contextual text holds which token: one row of the answer per key, one column per token. A row that is not
+        there holds none.
+        """
         ...
 
     async def refs(self, tenant: str, keys: Sequence[UUID]) -> Mapping[UUID, RowRef]:

@@ -5,24 +5,23 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from eunoe_contracts.content import Scalar
 from numpy.typing import NDArray
 
-V = TypeVar("V", str, bytes)
 LAST_CHARACTER = "\U0010ffff"
 
 
-class Codes(Generic[V]):
-    """Gives each new value the next number. Numbers never change."""
+class Codes:
+    """Gives each new text the next number. Numbers never change."""
 
-    def __init__(self, values: Iterable[V] = ()) -> None:
-        self.values: list[V] = list(values)
-        self._number: dict[V, int] = {value: number for number, value in enumerate(self.values)}
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self.values: list[str] = list(values)
+        self._number: dict[str, int] = {value: number for number, value in enumerate(self.values)}
 
-    def code(self, value: V) -> int:
+    def code(self, value: str) -> int:
         """The value's number."""
         number = self._number.get(value)
         if number is None:
@@ -31,7 +30,7 @@ class Codes(Generic[V]):
             self._added(value)
         return number
 
-    def known(self, value: V) -> int | None:
+    def known(self, value: str) -> int | None:
         """The value's number if it has one."""
         return self._number.get(value)
 
@@ -46,11 +45,11 @@ class Codes(Generic[V]):
         used, renumbered = np.unique(column, return_inverse=True)
         return type(self)([self.values[number] for number in used]), renumbered
 
-    def _added(self, value: V) -> None:
+    def _added(self, value: str) -> None:
         """Hook of subclasses."""
 
 
-class Containers(Codes[str]):
+class Containers(Codes):
     """Container names, also by prefix."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
@@ -73,7 +72,7 @@ class Containers(Codes[str]):
         insort(self._sorted, value)
 
 
-class Profiles(Codes[str]):
+class Profiles(Codes):
     """Combinations of tags and attributes; read only when a filter asks for them."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:

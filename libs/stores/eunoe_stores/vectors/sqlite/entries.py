@@ -16,11 +16,11 @@ from eunoe_stores.analyser import analyse
 from eunoe_stores.vectors.port import IndexRow
 from eunoe_stores.vectors.sqlite.schema import BODY, CONTEXT, term_prefix
 
-Record: TypeAlias = tuple[int, bytes, bytes, bytes, bytes, str, str, int, int, str, float | None, int, int, int]
-"""id, key, public, document, parent, container, kind, generation, position, profile, time, latest, body and context length."""
+Record: TypeAlias = tuple[int, bytes, bytes, bytes, bytes, str, str, int, int, str, float | None, int, int, int, int | None]
+"""id, key, public, document, parent, container, kind, generation, position, profile, time, latest, body and context length, turn."""
 
 RECORD_COLUMNS = (
-    "id, key, public, document, parent, container, kind, generation, position, profile, time, latest, body_length, context_length"
+    "id, key, public, document, parent, container, kind, generation, position, profile, time, latest, body_length, context_length, turn"
 )
 
 
@@ -29,7 +29,7 @@ class Entry:
     """`terms` are the frequencies by field; `tokens` the text that FTS5 indexes; `vector` little-endian float32."""
 
     key: bytes
-    columns: tuple[bytes, bytes, bytes, str, str, int, int, str, float | None, int, int, int]
+    columns: tuple[bytes, bytes, bytes, str, str, int, int, str, float | None, int, int, int, int | None]
     terms: Mapping[str, Mapping[str, int]]
     tokens: str
     vector: bytes | None
@@ -64,6 +64,7 @@ def entry(row: IndexRow, tenant: int) -> Entry:
             int(row.is_latest),
             len(body),
             len(context),
+            None if row.is_turn is None else int(row.is_turn),
         ),
         terms,
         tokens,

@@ -23,8 +23,7 @@ def mask(view: View, where: IndexFilter) -> NDArray[np.bool_]:
         kinds[[KIND_CODES[kind.value] for kind in where.kinds]] = True
         chosen &= kinds[columns["kind"]]
     if where.documents:
-        documents = view.documents.chosen(view.documents.known(each.bytes) for each in where.documents)
-        chosen &= documents[columns["document"]]
+        chosen &= view.documents.chosen(each.bytes for each in where.documents)[columns["document"]]
     if where.tags_any or where.tags_all or where.attributes:
         chosen &= view.profiles.matching(where.tags_any, where.tags_all, where.attributes)[columns["profile"]]
     if where.since is not None:

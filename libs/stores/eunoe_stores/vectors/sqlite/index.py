@@ -6,8 +6,9 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple
 from uuid import UUID
 
 import numpy as np
@@ -16,20 +17,24 @@ from eunoe_contracts.tenancy import checked_tenant
 from eunoe_safety.event_loop import off_loop
 from numpy.typing import NDArray
 
-from eunoe_stores.sqlite.connections import raw
 from eunoe_stores.sqlite.port import Database
 from eunoe_stores.vectors.port import IndexFilter, IndexRow, RowRef, Scored
 from eunoe_stores.vectors.sqlite import reads, references, scoring, writes
 from eunoe_stores.vectors.sqlite.columns import View
+from eunoe_stores.vectors.sqlite.connection import frugal
 from eunoe_stores.vectors.sqlite.entries import Entry, entry
+from eunoe_stores.vectors.sqlite.id_columns import ABSENT
 from eunoe_stores.vectors.sqlite.ids import uuid_of
 from eunoe_stores.vectors.sqlite.schema import BODY, CONTEXT, prepare, setting
 from eunoe_stores.vectors.sqlite.tenants import Tenant, Tenants
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 _SAMPLE = 100
-_EQUAL = 1e-4
-"""Rows this near to the sampled row's own cosine are its equals: it may stand behind them."""
+_EQUAL = 5e-3
+"""Rows this near to the sampled row's own cosine are its equals: it may stand behind them, since cosines are a little off."""
+_FEW_ROWS = 100_000
+"""A query over as many rows stays on the event loop: its arms take some milliseconds, less than threads that wait for each other."""
 
 
 class SqliteVectorIndex:
@@ -48,7 +53,7 @@ class SqliteVectorIndex:
         """Make or check the tables now. Raises `SchemaTooNew`, `ConfigurationError` for another analyser's index."""
         async with self._preparing:
             if not self._prepared:
-                await self._database.write(lambda connection: prepare(raw(connection)))
+                await self._database.write(lambda connection: prepare(frugal(connection)))
                 self._prepared = True
 
     async def warm(self, tenant: str) -> None:
@@ -87,41 +92,45 @@ class SqliteVectorIndex:
     async def dense(self, tenant: str, vector: NDArray[np.float32], where: IndexFilter, limit: int) -> Sequence[Scored]:
         """See `VectorIndex.dense`. Raises `ModelMismatch` for a vector of another dimension."""
         view = await self._view(tenant)
-        unit = _unit(vector, view)
-        return await asyncio.to_thread(scoring.rows_by_cosine, view, unit, where, limit)
+        return await _scored(view, scoring.rows_by_cosine, view, _unit(vector, view), where, limit)
 
     async def bm25_body(self, tenant: str, tokens: Sequence[str], where: IndexFilter, limit: int) -> Sequence[Scored]:
         """See `VectorIndex.bm25_body`."""
         view = await self._view(tenant, field=BODY, terms=tokens)
-        return await asyncio.to_thread(scoring.rows_by_bm25, view, "body", tokens, where, limit)
+        return await _scored(view, scoring.rows_by_bm25, view, "body", tokens, where, limit)
 
     async def bm25_context(self, tenant: str, tokens: Sequence[str], where: IndexFilter, limit: int) -> Sequence[Scored]:
         """See `VectorIndex.bm25_context`."""
         view = await self._view(tenant, field=CONTEXT, terms=tokens)
-        return await asyncio.to_thread(scoring.rows_by_bm25, view, "context", tokens, where, limit)
+        return await _scored(view, scoring.rows_by_bm25, view, "context", tokens, where, limit)
 
     async def bm25_parent(self, tenant: str, tokens: Sequence[str], where: IndexFilter, limit: int) -> Mapping[UUID, float]:
         """See `VectorIndex.bm25_parent`. A parent's text is its rows that pass the filter; statistics are of all parents."""
         view = await self._view(tenant, field=BODY, terms=tokens)
-        return await asyncio.to_thread(scoring.parents_by_bm25, view, tokens, where, limit)
+        return await _scored(view, scoring.parents_by_bm25, view, tokens, where, limit)
 
     async def cosines(self, tenant: str, vector: NDArray[np.float32], keys: Sequence[UUID]) -> Mapping[UUID, float]:
         """See `VectorIndex.cosines`."""
         view = await self._view(tenant, keys=keys)
-        slots = np.array([slot for slot in view.slots.values() if view.columns["has_vector"][slot]], dtype=np.intp)
-        # A few vectors take less time than a change of thread.
+        there = view.slots != ABSENT
+        there[there] = view.columns["has_vector"][view.slots[there]]
+        slots = view.slots[there]
         found = await off_loop(len(slots), scoring.cosines, view, _unit(vector, view), slots)
-        return {uuid_of(view.keys[slot]): float(score) for slot, score in zip(slots, found, strict=True)}
+        return dict(zip(compress(keys, there.tolist()), found.tolist(), strict=True))
 
     async def coverage(self, tenant: str, tokens: Sequence[str], keys: Sequence[UUID]) -> Mapping[UUID, float]:
         """See `VectorIndex.coverage`. Without tokens it is 0."""
         view = await self._view(tenant, field=CONTEXT, terms=tokens, keys=keys)
-        return scoring.covered(view, tokens)  # cheaper than a change of thread
+        shares = zip(keys, scoring.covered(view, tokens).tolist(), (view.slots != ABSENT).tolist(), strict=True)
+        return {key: share for key, share, there in shares if there}
+
+    async def holding(self, tenant: str, tokens: Sequence[str], keys: Sequence[UUID]) -> NDArray[np.bool_]:
+        """See `VectorIndex.holding`."""
+        return scoring.held(await self._view(tenant, field=CONTEXT, terms=tokens, keys=keys), tokens)
 
     async def refs(self, tenant: str, keys: Sequence[UUID]) -> Mapping[UUID, RowRef]:
         """See `VectorIndex.refs`."""
-        view = await self._view(tenant, keys=keys)
-        return {reference.key: reference for reference in (references.reference(view, slot) for slot in view.slots.values())}
+        return {row.key: row for row in references.references(await self._view(tenant, keys=keys))}
 
     async def rows_of_parent(self, tenant: str, parent: UUID) -> Sequence[RowRef]:
         """See `VectorIndex.rows_of_parent`."""
@@ -138,16 +147,19 @@ class SqliteVectorIndex:
         state = await self._tenant(tenant)
         stored = await self._read(lambda driver: reads.findable(driver, state.number, _bytes(keys)))
         view = await self._view(tenant, keys=keys)
+        slots = dict(zip(keys, view.slots.tolist(), strict=True))
         absent = [
             key
             for key in keys
             if key.bytes not in stored
-            or key.bytes not in view.slots
-            or (with_vectors and (stored[key.bytes] is None or not view.columns["has_vector"][view.slots[key.bytes]]))
+            or slots[key] == ABSENT
+            or (with_vectors and (stored[key.bytes] is None or not view.columns["has_vector"][slots[key]]))
         ]
         sample = keys[len(keys) // 2]
-        if with_vectors and sample not in absent and not await self._finds_itself(tenant, sample, stored[sample.bytes] or b"", view):
-            absent.append(sample)
+        if with_vectors and sample not in absent:
+            document = references.reference(view, slots[sample]).document
+            if not await self._finds_itself(tenant, sample, stored[sample.bytes] or b"", document):
+                absent.append(sample)
         return absent
 
     async def count(self, tenant: str, *, document: UUID | None = None) -> int:
@@ -174,7 +186,7 @@ class SqliteVectorIndex:
     async def bind_model(self, model_id: str, dimensions: int) -> None:
         """See `VectorIndex.bind_model`. The same model with other dimensions is a mismatch too."""
         await self.prepare()
-        await self._database.write(lambda connection: writes.bind_model(raw(connection), model_id, dimensions))
+        await self._database.write(lambda connection: writes.bind_model(frugal(connection), model_id, dimensions))
         await self._tenants.forget()
 
     async def flush(self) -> None:
@@ -200,11 +212,10 @@ class SqliteVectorIndex:
         return await self._tenants.view(state, field=field, terms=list(dict.fromkeys(terms)), keys=_bytes(keys))
 
     async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._database.read(lambda connection: work(raw(connection)))
+        return await self._database.read(lambda connection: work(frugal(connection)))
 
-    async def _finds_itself(self, tenant: str, key: UUID, vector: bytes, view: View) -> bool:
+    async def _finds_itself(self, tenant: str, key: UUID, vector: bytes, document: UUID) -> bool:
         own = np.frombuffer(vector, dtype="<f4")
-        document = references.reference(view, view.slots[key.bytes]).document
         where = IndexFilter(documents=frozenset({document}), latest_only=False)
         found = await self.dense(tenant, own, where, _SAMPLE)
         if any(each.key == key for each in found):
@@ -217,9 +228,13 @@ def _bytes(keys: Sequence[UUID]) -> list[bytes]:
     return [key.bytes for key in keys]
 
 
+async def _scored(view: View, function: Callable[[*Ts], T], *args: *Ts) -> T:
+    return function(*args) if view.size <= _FEW_ROWS else await asyncio.to_thread(function, *args)
+
+
 def _unit(vector: NDArray[np.float32], view: View) -> NDArray[np.float32]:
     plain = np.asarray(vector, dtype=np.float32)
-    if view.vectors is not None and plain.shape != view.vectors.shape[1:]:
+    if view.vectors is not None and plain.shape != view.vectors[0].shape[1:]:
         raise ModelMismatch
     norm = float(np.linalg.norm(plain))
     return plain / np.float32(norm) if norm else plain

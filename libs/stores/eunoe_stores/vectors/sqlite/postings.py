@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
@@ -9,81 +10,101 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_CACHED = 6_000_000
-"""Postings kept per tenant (8 bytes each); the least recently used terms go first."""
+MAX_CACHED = 1_500_000
+"""Postings kept per tenant and field (six bytes each); the least recently used terms go first."""
+MOST_FREQUENT = 65_535
+"""Frequencies above count as this one; long before, BM25 makes no difference between them."""
 _COST = 32
 """What a term costs at least, in postings, so that unknown words do not fill the memory."""
 
-Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]
+Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint16]]
 """Slots in ascending order, and frequencies."""
 
 
 class Term:
-    """Postings of one term; new ones wait in lists until somebody reads."""
+    """Postings of one term; new ones wait until somebody reads."""
 
-    def __init__(self, slots: NDArray[np.int32], frequencies: NDArray[np.float32]) -> None:
+    def __init__(self, slots: NDArray[np.int32], frequencies: NDArray[np.uint16]) -> None:
         self._slots, self._frequencies = slots, frequencies
-        self._new_slots: list[int] = []
-        self._new_frequencies: list[int] = []
+        self._new_slots, self._new_frequencies = array("i"), array("H")
 
     def __len__(self) -> int:
+        """What it costs to keep."""
         return len(self._slots) + len(self._new_slots) + _COST
 
     def add(self, slot: int, frequency: int) -> None:
         """Append; slots only grow."""
         self._new_slots.append(slot)
-        self._new_frequencies.append(frequency)
+        self._new_frequencies.append(min(frequency, MOST_FREQUENT))
 
     def arrays(self) -> Postings:
         """All postings."""
         if self._new_slots:
-            self._slots = np.concatenate([self._slots, np.array(self._new_slots, dtype=np.int32)])
-            self._frequencies = np.concatenate([self._frequencies, np.array(self._new_frequencies, dtype=np.float32)])
-            self._new_slots, self._new_frequencies = [], []
+            self._slots = np.concatenate([self._slots, np.frombuffer(self._new_slots, dtype=np.int32)])
+            self._frequencies = np.concatenate([self._frequencies, np.frombuffer(self._new_frequencies, dtype=np.uint16)])
+            self._new_slots, self._new_frequencies = array("i"), array("H")
         return self._slots, self._frequencies
 
 
-class PostingCache:
-    """Terms of one tenant by field, least recently used first."""
+class _Field:
+    """Terms of one field, least recently used first."""
 
     def __init__(self) -> None:
-        self._terms: OrderedDict[tuple[str, str], Term] = OrderedDict()
+        self.terms: OrderedDict[str, Term] = OrderedDict()
+        self.cost = 0
+
+    def put(self, name: str, term: Term) -> None:
+        self.cost += len(term) - (len(self.terms[name]) if name in self.terms else 0)
+        self.terms[name] = term
+
+    def add(self, slot: int, frequencies: Mapping[str, int]) -> None:
+        for name in self.terms.keys() & frequencies.keys():
+            self.terms[name].add(slot, frequencies[name])
+            self.cost += 1
+
+    def shrink(self, keep: int) -> None:
+        while self.cost > MAX_CACHED and len(self.terms) > keep:
+            self.cost -= len(self.terms.popitem(last=False)[1])
+
+
+class PostingCache:
+    """Terms of one tenant by field."""
+
+    def __init__(self) -> None:
+        self._fields: dict[str, _Field] = {}
 
     def unknown(self, field: str, terms: Iterable[str]) -> list[str]:
         """Those that must be read first."""
-        return [term for term in terms if (field, term) not in self._terms]
+        known = self._field(field).terms
+        return [term for term in terms if term not in known]
 
     def put(self, field: str, term: str, postings: Postings) -> None:
         """Keep what was read."""
-        self._terms[field, term] = Term(*postings)
+        self._field(field).put(term, Term(*postings))
 
     def get(self, field: str, terms: Iterable[str]) -> dict[str, Postings] | None:
         """Postings of the terms; None when one of them is not here."""
+        known = self._field(field).terms
         found: dict[str, Postings] = {}
         for term in terms:
-            known = self._terms.get((field, term))
-            if known is None:
+            if term not in known:
                 return None
-            self._terms.move_to_end((field, term))
-            found[term] = known.arrays()
+            known.move_to_end(term)
+            found[term] = known[term].arrays()
         return found
 
     def add_row(self, slot: int, fields: Mapping[str, Mapping[str, int]]) -> None:
         """A new row: append to the terms that are known."""
-        if not self._terms:
-            return
-        for field, terms in fields.items():
-            for term, frequency in terms.items():
-                known = self._terms.get((field, term))
-                if known is not None:
-                    known.add(slot, frequency)
+        for field, frequencies in fields.items():
+            self._field(field).add(slot, frequencies)
 
-    def shrink(self, *, keep: int) -> None:
-        """Forget the least recently used terms above the limit, but never the last `keep`."""
-        total = sum(len(term) for term in self._terms.values())
-        while total > MAX_CACHED and len(self._terms) > keep:
-            total -= len(self._terms.popitem(last=False)[1])
+    def shrink(self, field: str, *, keep: int) -> None:
+        """Forget the field's least recently used terms above the limit, but never the last `keep`."""
+        self._field(field).shrink(keep)
 
     def clear(self) -> None:
         """Forget everything (slots were renumbered)."""
-        self._terms.clear()
+        self._fields.clear()
+
+    def _field(self, name: str) -> _Field:
+        return self._fields.setdefault(name, _Field())

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from eunoe_stores.vectors.sqlite.columns import Columns
 from eunoe_stores.vectors.sqlite.entries import RECORD_COLUMNS
 from eunoe_stores.vectors.sqlite.schema import row_range, term_prefix
-from eunoe_stores.vectors.sqlite.writes import STRUCTURE, chunks
+from eunoe_stores.vectors.sqlite.writes import FLOAT_BYTES, STRUCTURE, chunks
 
-FoundTerms: TypeAlias = Mapping[str, tuple[NDArray[np.int64], NDArray[np.float32]]]
+FoundTerms: TypeAlias = Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
 """Row ids and frequencies by term."""
-_BLOCK = 2_000
+_BLOCK = 500
+_NONE = np.zeros(0, dtype=np.int64)
 _AFTER_FREQUENCY = "\x7f"
 """The character after `~`."""
 
@@ -28,30 +29,36 @@ def tenant_number(driver: sqlite3.Connection, name: str) -> int | None:
 
 
 def load(driver: sqlite3.Connection, tenant: int) -> Columns:
-    """All rows and vectors of a tenant."""
+    """All rows and vectors of a tenant, block by block: what is read at once is soon garbage that the memory has grown by."""
     columns = Columns()
     within = row_range(tenant)
-    columns.append(driver.execute(f"SELECT {RECORD_COLUMNS} FROM rows WHERE id >= ? AND id < ? ORDER BY id", within).fetchall())  # noqa: S608
+    rows = int(driver.execute("SELECT count(*) FROM rows WHERE id >= ? AND id < ?", within).fetchone()[0])
+    widest = driver.execute("SELECT length(vector) FROM vectors WHERE id >= ? AND id < ? LIMIT 1", within).fetchone()
+    columns.reserve(rows, 0 if widest is None else int(widest[0]) // FLOAT_BYTES)
+    found = driver.execute(f"SELECT {RECORD_COLUMNS} FROM rows WHERE id >= ? AND id < ? ORDER BY id", within)  # noqa: S608
+    while records := found.fetchmany(_BLOCK):
+        columns.append(records)
     vectors = driver.execute("SELECT id, vector FROM vectors WHERE id >= ? AND id < ? ORDER BY id", within)
     while block := vectors.fetchmany(_BLOCK):
-        columns.set_vectors([number for number, _ in block], b"".join([vector for _, vector in block]))
+        columns.set_vectors([number for number, _ in block], [vector for _, vector in block])
     last = driver.execute("SELECT last_row FROM tenants WHERE number = ?", (tenant,)).fetchone()
     columns.through = within[0] + int(last[0])
     return columns
 
 
 def load_terms(driver: sqlite3.Connection, tenant: int, field: str, terms: Iterable[str]) -> FoundTerms:
-    """Row ids and frequencies of terms, from FTS5."""
+    """Row ids and frequencies of terms, from FTS5. SQLite puts the ids of one frequency into one text: fetched row by row they take
+    four times as long, and each row lets the interpreter's lock go.
+    """
     found = {}
     prefix = term_prefix(field, tenant)
+    statement = "SELECT term, group_concat(doc) FROM terms WHERE term >= ? AND term < ? GROUP BY term"
     for term in terms:
         start = f"{prefix}{term}~"
-        rows = driver.execute("SELECT term, doc FROM terms WHERE term >= ? AND term < ?", (start, start[:-1] + _AFTER_FREQUENCY)).fetchall()
-        cut = len(start)
-        found[term] = (
-            np.array([number for _, number in rows], dtype=np.int64),
-            np.array([int(token[cut:]) for token, _ in rows], dtype=np.float32),
-        )
+        rows = driver.execute(statement, (start, start[:-1] + _AFTER_FREQUENCY)).fetchall()
+        numbers = [np.fromstring(ids, dtype=np.int64, sep=",") for _, ids in rows]
+        frequencies = [np.full(len(ids), int(token[len(start) :]), dtype=np.int64) for (token, _), ids in zip(rows, numbers, strict=True)]
+        found[term] = (np.concatenate([_NONE, *numbers]), np.concatenate([_NONE, *frequencies]))
     return found
 
 

@@ -13,7 +13,7 @@ from eunoe_contracts.errors import ConfigurationError, SchemaTooNew
 
 from eunoe_stores.analyser import ANALYSER_VERSION
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 TENANT_SHIFT = 40
 BODY = "b"
 CONTEXT = "c"
@@ -24,7 +24,8 @@ CREATE TABLE IF NOT EXISTS tenants (number INTEGER PRIMARY KEY, name TEXT NOT NU
 CREATE TABLE IF NOT EXISTS rows (
     id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, key BLOB NOT NULL, public BLOB NOT NULL, document BLOB NOT NULL,
     parent BLOB NOT NULL, container TEXT NOT NULL, kind TEXT NOT NULL, generation INTEGER NOT NULL, position INTEGER NOT NULL,
-    profile TEXT NOT NULL, time REAL, latest INTEGER NOT NULL, body_length INTEGER NOT NULL, context_length INTEGER NOT NULL
+    profile TEXT NOT NULL, time REAL, latest INTEGER NOT NULL, body_length INTEGER NOT NULL, context_length INTEGER NOT NULL,
+    turn INTEGER
 );
 CREATE UNIQUE INDEX IF NOT EXISTS rows_key ON rows (tenant, key);
 CREATE INDEX IF NOT EXISTS rows_document ON rows (tenant, document, generation);
@@ -41,6 +42,8 @@ def prepare(driver: sqlite3.Connection) -> None:
             driver.execute(statement)
     if int(setting(driver, "schema") or SCHEMA_VERSION) > SCHEMA_VERSION:
         raise SchemaTooNew
+    if not driver.execute("SELECT 1 FROM pragma_table_info('rows') WHERE name = 'turn'").fetchone():
+        driver.execute("ALTER TABLE rows ADD COLUMN turn INTEGER")  # version 1 did not keep it
     if (setting(driver, "analyser") or ANALYSER_VERSION) != ANALYSER_VERSION:
         raise ConfigurationError("the search index was written with another text analyser; rebuild it with `eunoe doctor --rebuild`")
     store_setting(driver, "schema", str(SCHEMA_VERSION))

@@ -15,14 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eunoe_stores.vectors.port import IndexFilter, Scored
+from eunoe_stores.vectors.sqlite import compact_vectors
 from eunoe_stores.vectors.sqlite.columns import View
 from eunoe_stores.vectors.sqlite.filters import mask
+from eunoe_stores.vectors.sqlite.id_columns import ABSENT
 from eunoe_stores.vectors.sqlite.ids import uuid_of
+from eunoe_stores.vectors.sqlite.references import reference
 
 K1 = 1.2
 B = 0.75
-_SPARSE = 3
-"""Below one row in three, the chosen vectors are gathered before they are multiplied."""
 
 
 def idf(total: int, holding: int) -> float:
@@ -34,14 +35,14 @@ def rows_by_bm25(view: View, column: str, tokens: Sequence[str], where: IndexFil
     """The best rows; `column` holds the lengths of the field whose postings the view has. Statistics are of all live rows."""
     if not view.live or limit <= 0:
         return []
-    alive, lengths = view.columns["alive"], view.columns[column]
+    lengths = view.columns[column]
     average = view.lengths[column] / view.live or 1.0
-    scores = np.zeros(len(alive), dtype=np.float64)
+    scores = np.zeros(view.size, dtype=np.float64)
     for term, repeats in Counter(tokens).items():
         posted, frequencies = view.postings[term]
-        holding = int(np.count_nonzero(alive[posted]))
+        holding = _holding(view, posted)
         if holding:
-            norms = K1 * (1 - B + B * lengths[posted] / average)
+            norms = K1 * (1 - B) + lengths[posted] * (K1 * B / average)
             scores[posted] += repeats * idf(view.live, holding) * frequencies / (frequencies + norms)
     slots = np.flatnonzero((scores > 0) & mask(view, where))
     return _scored(view, slots, scores[slots], limit)
@@ -51,7 +52,7 @@ def parents_by_bm25(view: View, tokens: Sequence[str], where: IndexFilter, limit
     """The best parents. A parent's text is the bodies of its rows that pass the filter; statistics are of all live rows."""
     if not view.live or limit <= 0:
         return {}
-    columns, count = view.columns, len(view.parents.values)
+    columns, count = view.columns, len(view.parents)
     parents, alive, chosen = columns["parent"], columns["alive"], mask(view, where)
     total = int(np.count_nonzero(np.bincount(parents[alive], minlength=count)))
     if not total:
@@ -67,12 +68,12 @@ def parents_by_bm25(view: View, tokens: Sequence[str], where: IndexFilter, limit
             summed = np.bincount(parents[slots[inside]], weights=frequencies[inside], minlength=count)
             scores += repeats * idf(total, holding) * summed / (summed + norms)
     found = np.flatnonzero(scores > 0)
-    ties = np.array([int.from_bytes(view.parents.values[code][:8]) for code in found.tolist()], dtype=np.uint64)
-    return {uuid_of(view.parents.values[found[at]]): float(scores[found[at]]) for at in best(scores[found], ties, limit)}
+    order = best(scores[found], view.parents.first_halves[found], limit)
+    return {uuid_of(view.parents[code]): float(scores[code]) for code in found[order].tolist()}
 
 
 def rows_by_cosine(view: View, vector: NDArray[np.float32], where: IndexFilter, limit: int) -> list[Scored]:
-    """The nearest rows, exactly. `vector` has length one."""
+    """The nearest rows, every row looked at. `vector` has length one."""
     if view.vectors is None or limit <= 0:
         return []
     slots = np.flatnonzero(mask(view, where) & view.columns["has_vector"])
@@ -83,22 +84,28 @@ def cosines(view: View, vector: NDArray[np.float32], slots: NDArray[np.intp]) ->
     """Cosines of given rows, which have vectors."""
     if view.vectors is None or not len(slots):
         return np.zeros(0, dtype=np.float32)
-    found = view.vectors[slots] @ vector if len(slots) * _SPARSE < len(view.vectors) else (view.vectors @ vector)[slots]
-    clipped: NDArray[np.float32] = np.clip(found, -1, 1)
-    return clipped
+    return compact_vectors.cosines(view.vectors, vector, slots)
 
 
-def covered(view: View, tokens: Sequence[str]) -> dict[UUID, float]:
+def covered(view: View, tokens: Sequence[str]) -> NDArray[np.float64]:
     """Share of the query's idf weight that each row of the view's `slots` holds; a term that no row has counts fully."""
-    slots = np.array(list(view.slots.values()), dtype=np.int64)
-    weight, held = 0.0, np.zeros(len(slots))
-    for term in set(tokens):
-        posted, _ = view.postings[term]
-        each = idf(view.live, int(np.count_nonzero(view.columns["alive"][posted])))
-        weight += each
-        held += each * _among(slots, posted)
-    shares = held / weight if weight else held
-    return {uuid_of(key): min(1.0, float(share)) for key, share in zip(view.slots, shares, strict=True)}
+    terms = list(dict.fromkeys(tokens))
+    weights = np.array([idf(view.live, _holding(view, view.postings[term][0])) for term in terms])
+    shares: NDArray[np.float64] = np.minimum(1.0, held(view, terms) @ weights / (weights.sum() or 1.0))
+    return shares
+
+
+def held(view: View, tokens: Sequence[str]) -> NDArray[np.bool_]:
+    """Which row of the view's `slots` holds which token; rows that are not there hold none."""
+    found = np.zeros((len(view.slots), len(tokens)), dtype=np.bool_)
+    for column, term in enumerate(tokens):
+        found[:, column] = _among(view.slots, view.postings[term][0])
+    return found
+
+
+def _holding(view: View, posted: NDArray[np.int32]) -> int:
+    """Live rows that are posted."""
+    return len(posted) if view.live == view.size else int(np.count_nonzero(view.columns["alive"][posted]))
 
 
 def _among(slots: NDArray[np.int64], posted: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -106,7 +113,7 @@ def _among(slots: NDArray[np.int64], posted: NDArray[np.int32]) -> NDArray[np.bo
     if not len(posted):
         return np.zeros(len(slots), dtype=np.bool_)
     at = np.minimum(np.searchsorted(posted, slots.astype(posted.dtype)), len(posted) - 1)
-    found: NDArray[np.bool_] = posted[at] == slots
+    found: NDArray[np.bool_] = (posted[at] == slots) & (slots != ABSENT)
     return found
 
 
@@ -120,5 +127,6 @@ def best(scores: NDArray[Any], ties: NDArray[np.uint64], limit: int) -> NDArray[
 
 
 def _scored(view: View, slots: NDArray[np.intp], scores: NDArray[Any], limit: int) -> list[Scored]:
-    order = best(scores, view.columns["key"][slots], limit)
-    return [Scored(uuid_of(view.keys[slots[at]]), float(scores[at])) for at in order]
+    order = best(scores, view.keys.first_halves[slots], limit)
+    pairs = zip(slots[order].tolist(), scores[order].tolist(), strict=True)
+    return [Scored(reference(view, slot).key, score) for slot, score in pairs]

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 
 from eunoe_contracts.errors import InternalError
 
-from eunoe_stores.sqlite.connections import raw
 from eunoe_stores.sqlite.port import Database
 from eunoe_stores.vectors.sqlite import reads, writes
 from eunoe_stores.vectors.sqlite.columns import Columns, View
+from eunoe_stores.vectors.sqlite.connection import frugal
 from eunoe_stores.vectors.sqlite.writes import Change
 
 UNKNOWN = -1
@@ -47,9 +47,9 @@ class Tenants:
         if known is not None:
             return known
         if create:
-            number: int | None = await self._database.write(lambda connection: writes.tenant_number(raw(connection), name))
+            number: int | None = await self._database.write(lambda connection: writes.tenant_number(frugal(connection), name))
         else:
-            number = await self._database.read(lambda connection: reads.tenant_number(raw(connection), name))
+            number = await self._database.read(lambda connection: reads.tenant_number(frugal(connection), name))
         if number is None:
             return Tenant(UNKNOWN)
         return self._known.setdefault(name, Tenant(number))
@@ -105,7 +105,7 @@ class Tenants:
 
     async def _write(self, tenant: Tenant, work: Callable[[sqlite3.Connection], Change], before: asyncio.Task[Change] | None) -> Change:
         try:
-            change = await self._database.write(lambda connection: work(raw(connection)))
+            change = await self._database.write(lambda connection: work(frugal(connection)))
         finally:
             if before is not None:
                 await asyncio.wait([before])
@@ -119,8 +119,8 @@ class Tenants:
 
     async def _loaded(self, tenant: Tenant) -> Columns:
         if tenant.columns is None:
-            tenant.columns = await self._database.read(lambda connection: reads.load(raw(connection), tenant.number))
+            tenant.columns = await self._database.read(lambda connection: reads.load(frugal(connection), tenant.number))
         return tenant.columns
 
     async def _terms(self, number: int, field: str, terms: Sequence[str]) -> reads.FoundTerms:
-        return await self._database.read(lambda connection: reads.load_terms(raw(connection), number, field, terms))
+        return await self._database.read(lambda connection: reads.load_terms(frugal(connection), number, field, terms))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from eunoe_contracts.content import STRUCTURE_KINDS
 from eunoe_contracts.errors import ModelMismatch
 
-from eunoe_stores.vectors.sqlite.entries import Entry
+from eunoe_stores.vectors.sqlite.entries import RECORD_COLUMNS, Entry
 from eunoe_stores.vectors.sqlite.schema import TENANT_SHIFT, setting, store_setting
 
 _PARAMETERS = 500
@@ -41,7 +41,7 @@ def upsert(driver: sqlite3.Connection, tenant: int, entries: Sequence[Entry]) ->
     added = [((tenant << TENANT_SHIFT) + last + count, each) for count, each in enumerate(entries, 1)]
     driver.execute("UPDATE tenants SET last_row = ? WHERE number = ?", (last + len(entries), tenant))
     driver.executemany(
-        f"INSERT INTO rows VALUES (?, {tenant}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - the tenant is an int
+        f"INSERT INTO rows (tenant, {RECORD_COLUMNS}) VALUES ({tenant}, {_marks(RECORD_COLUMNS.split(','))})",  # noqa: S608 - an int
         [each.record(number) for number, each in added],
     )
     driver.executemany("INSERT INTO postings (rowid, tokens) VALUES (?, ?)", [(number, each.tokens) for number, each in added])
