@@ -45,8 +45,7 @@ class DeadLetters:
         """Reopen the stages of the letters that match, newest first and at most `limit` of them, and publish their input again.
 
         A dry run only counts. A second replay finds nothing. Letters whose document moved on (a newer generation, erased) are
-        matched, not replayed, until they go: when the newer generation is done, when the erasure is proved. Naming one such
-        letter raises `StaleGeneration`.
+        matched, not replayed; naming one such letter raises `StaleGeneration`. They go when the newer generation is done.
         """
         tenant = _reach(who, request.tenant)
         limit = fields.page(request.limit, 0, default=fields.MAX_LIMIT).limit

@@ -102,12 +102,15 @@ async def test_replay_is_refused_after_a_newer_generation_an_erasure_or_a_cancel
             await catalogue.reopen(TENANT, letter.id, now=LATER)
 
 
-async def test_letters_go_with_the_ledger_of_their_generation(catalogue: SqlCatalogue):
+async def test_letters_go_with_the_ledger_of_their_generation_when_a_newer_one_is_done(catalogue: SqlCatalogue):
     letter = await give_up(catalogue, end=FAILED)
     assert letter.document is not None
     other = await give_up(catalogue, "other")
     await accept(catalogue, new_document("1"))
-    await catalogue.exhaust(TENANT, StageKey(letter.document, 2, Stage.EXTRACT), failure("newer"))
+    await catalogue.exhaust(TENANT, StageKey(letter.document, 2, Stage.PROPOSE), failure("newer"))
+    await catalogue.drop_through(TENANT, letter.document, through_generation=1)
+    assert (await catalogue.dead_letters(TENANT, DeadLetterQuery(), Page()))[1] == 3, "nothing is done yet"
+    await catalogue.set_end(TENANT, letter.document, 2, End(DocumentStatus.DONE, degraded=("propose",)), now=NOON)
     for _ in range(2):
         await catalogue.drop_through(TENANT, letter.document, through_generation=1)
         letters, _ = await catalogue.dead_letters(TENANT, DeadLetterQuery(include_replayed=True), Page())
@@ -115,6 +118,15 @@ async def test_letters_go_with_the_ledger_of_their_generation(catalogue: SqlCata
             (letter.document, 2, "newer"),
             (other.document, 1, "store_unavailable"),
         }
+
+
+async def test_letters_of_erased_documents_stay_without_what_they_told(catalogue: SqlCatalogue):
+    letter = await give_up(catalogue, end=FAILED)
+    assert letter.document is not None
+    await catalogue.erase(TENANT, letter.document, now=NOON)
+    await catalogue.drop_through(TENANT, letter.document, through_generation=1)
+    letters, _ = await catalogue.dead_letters(TENANT, DeadLetterQuery(), Page())
+    assert [(each.id, each.code, each.message) for each in letters] == [(letter.id, "store_unavailable", "")]
 
 
 async def test_closing_a_cancelled_document_drops_its_letters(catalogue: SqlCatalogue):

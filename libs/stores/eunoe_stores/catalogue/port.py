@@ -248,7 +248,9 @@ class ErasureCatalogue(Protocol):
         ...
 
     async def drop_through(self, tenant: str, document: UUID, *, through_generation: int) -> None:
-        """Remove ledger rows and dead letters of those generations (content rows go by `delete_units` and `drop_sources`)."""
+        """Remove ledger rows of those generations, and their dead letters once a newer one is done (content rows go by
+        `delete_units` and `drop_sources`).
+        """
         ...
 
 

@@ -61,6 +61,13 @@ DROP_STAGES = delete(stages).where(
 DROP_LETTERS = delete(dead_letters).where(
     dead_letters.c.document == _of_document, dead_letters.c.tenant == _of_tenant, dead_letters.c.generation <= bindparam("through")
 )
+_replaced = select(documents.c.id).where(
+    documents.c.id == _of_document,
+    documents.c.tenant == _of_tenant,
+    documents.c.generation > dead_letters.c.generation,
+    documents.c.status == DocumentStatus.DONE.value,
+)
+DROP_REPLACED_LETTERS = DROP_LETTERS.where(_replaced.exists())
 PENDING = (
     select(erasures)
     .where(erasures.c.completed_at.is_(None), erasures.c.requested_at < bindparam("before"))
@@ -144,6 +151,6 @@ class SqlErasures(SqlPart):
 
         def work(connection: Connection) -> None:
             connection.execute(DROP_STAGES, parameters).close()
-            connection.execute(DROP_LETTERS, parameters).close()
+            connection.execute(DROP_REPLACED_LETTERS, parameters).close()
 
         await self._database.write(work)
