@@ -31,12 +31,12 @@ def written(path: Path, pages: list[list[str]], **options: object) -> Path:
     return path
 
 
-def with_table(path: Path, *, rotated: bool = False) -> Path:
+def with_table(path: Path) -> Path:
     template = SimpleDocTemplate(str(path), pagesize=A4)
     grid = Table(CELLS, style=[("GRID", (0, 0), (-1, -1), 0.5, colors.black)], colWidths=120)
     normal = getSampleStyleSheet()["Normal"]
     before, after = Paragraph("Words before the table.", normal), Paragraph("Words after it.", normal)
-    template.build([before, grid, after], onFirstPage=(lambda canvas, _: canvas.setPageRotation(90)) if rotated else (lambda *_: None))
+    template.build([before, grid, after])
     return path
 
 
@@ -52,9 +52,8 @@ def test_text_with_pages_and_title(tmp_path: Path):
     assert document.warnings == ()
 
 
-@pytest.mark.parametrize("rotated", [False, True])
-def test_ruled_table_has_its_place_and_cells(tmp_path: Path, rotated: bool):  # a parameter of the table above
-    document = read(with_table(tmp_path / "a", rotated=rotated))
+def test_ruled_table_has_its_place_and_cells(tmp_path: Path):
+    document = read(with_table(tmp_path / "a"))
     assert [each.kind for each in document.blocks] == [BlockKind.PARAGRAPH, BlockKind.TABLE, BlockKind.PARAGRAPH]
     before, table, after = document.blocks
     assert (before.text, after.text) == ("Words before the table.", "Words after it.")

@@ -15,16 +15,18 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 from eunoe_contracts.errors import BudgetExceeded, CorruptDocument, EmptyFile, EncryptedDocument
 
-from eunoe_extractor.backends.blocks import BlockList, clean
+from eunoe_extractor.backends.blocks import clean
 from eunoe_extractor.backends.options import ParseOptions
-from eunoe_extractor.backends.pdf_lines import BROKEN_SHARE, broken_share, join_paragraphs, numbered_level, page_lines
-from eunoe_extractor.backends.pdf_tables import TableFinder, fill, may_have_tables
-from eunoe_extractor.parsed import BlockKind, ParsedDocument
+from eunoe_extractor.backends.pdf_blocks import Heading, PageBlocks
+from eunoe_extractor.backends.pdf_cells import Grid
+from eunoe_extractor.backends.pdf_lines import BROKEN_SHARE, broken_share
+from eunoe_extractor.backends.pdf_rules import TooMuchDrawn
+from eunoe_extractor.backends.pdf_tables import find
+from eunoe_extractor.parsed import ParsedDocument
 
 PAGES_PER_OPENING = 50
 """pdfium keeps what it read of a page for as long as the document is open; reopening bounds that."""
 OUTLINE_ENTRIES = 2_000
-PLACE = re.compile("\ue001(\\d{1,4})\ue002")
 NO_TITLE = re.compile(
     r"untitled|\(?anonymous\)?$|\(?unspecified\)?$|microsoft \w+ - |\S+\.(docx?|pdf|tex|dvi|indd|qxd|rtf|pptx?)$", re.IGNORECASE
 )
@@ -35,12 +37,13 @@ class _Reading:
     """What is known while the pages go by. `outline` has (title, level) by page index."""
 
     options: ParseOptions
-    outline: dict[int, list[tuple[str, int]]]
-    blocks: BlockList = field(default_factory=BlockList)
+    outline: dict[int, list[Heading]]
+    pages: PageBlocks = field(default_factory=PageBlocks)
     warnings: list[str] = field(default_factory=list)
     empty: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
     broken: list[int] = field(default_factory=list)
+    crowded: list[int] = field(default_factory=list)
     table_s: float = 0.0
 
 
@@ -58,15 +61,14 @@ def parse(path: Path, *, name: str, options: ParseOptions) -> ParsedDocument:
         reading = _Reading(options, _outline(document))
     if count > options.max_pages:
         raise BudgetExceeded(f"the document has {count} pages; at most {options.max_pages} are read")
-    with TableFinder(path) as finder:
-        for start in range(0, count, PAGES_PER_OPENING):
-            with _opened(path) as document:
-                for index in range(start, min(start + PAGES_PER_OPENING, count)):
-                    _read_page(document, index, finder, reading)
+    for start in range(0, count, PAGES_PER_OPENING):
+        with _opened(path) as document:
+            for index in range(start, min(start + PAGES_PER_OPENING, count)):
+                _read_page(document, index, reading)
     if count and len(reading.failed) == count:
         raise CorruptDocument("no page of the document can be read")
     _warn(reading)
-    return ParsedDocument("pdf", title, tuple(reading.blocks.blocks), tuple(reading.warnings), {"pages": str(count), **metadata})
+    return ParsedDocument("pdf", title, tuple(reading.pages.blocks), tuple(reading.warnings), {"pages": str(count), **metadata})
 
 
 @contextlib.contextmanager
@@ -94,9 +96,9 @@ def _about(document: Any) -> tuple[str, dict[str, str]]:
     return ("" if NO_TITLE.match(title) else title), metadata
 
 
-def _outline(document: Any) -> dict[int, list[tuple[str, int]]]:
+def _outline(document: Any) -> dict[int, list[Heading]]:
     """Titles of the bookmarks by page; a broken outline is no reason to fail."""
-    found: dict[int, list[tuple[str, int]]] = {}
+    found: dict[int, list[Heading]] = {}
     with contextlib.suppress(pypdfium2.PdfiumError, ValueError, RecursionError):
         for number, mark in enumerate(document.get_toc()):
             if number >= OUTLINE_ENTRIES:
@@ -108,7 +110,7 @@ def _outline(document: Any) -> dict[int, list[tuple[str, int]]]:
     return found
 
 
-def _read_page(document: Any, index: int, finder: TableFinder, reading: _Reading) -> None:
+def _read_page(document: Any, index: int, reading: _Reading) -> None:
     """One page; the raw calls spare the objects that pypdfium2 makes for each page."""
     page = pdfium.FPDF_LoadPage(document, index)
     text_page = pdfium.FPDFText_LoadPage(page) if page else None
@@ -117,14 +119,14 @@ def _read_page(document: Any, index: int, finder: TableFinder, reading: _Reading
             reading.failed.append(index + 1)
             return
         raw = _raw_text(text_page)
-        tables: list[list[list[str]]] = []
-        if raw.strip() and may_have_tables(page):
-            raw, tables = _tables(page, text_page, raw, index, finder, reading)
+        tables: list[Grid] = []
+        if raw.strip():
+            raw, tables = _tables(page, text_page, raw, index, reading)
         if not raw.strip():
             reading.empty.append(index + 1)
         elif broken_share(raw) > BROKEN_SHARE and not tables:
             reading.broken.append(index + 1)
-        _add_page(raw, tables, index, reading)
+        reading.pages.add(raw, tables, page=index + 1, headings=reading.outline.get(index, ()))
     finally:
         if text_page:
             pdfium.FPDFText_ClosePage(text_page)
@@ -141,18 +143,15 @@ def _raw_text(text_page: Any) -> str:
     return bytes(memoryview(buffer).cast("B")[: max(0, written - 1) * 2]).decode("utf-16-le", "replace")
 
 
-def _tables(page: Any, text_page: Any, raw: str, index: int, finder: TableFinder, reading: _Reading) -> tuple[str, list[list[list[str]]]]:
-    """The page's text with places for its tables. Whatever pdfplumber stumbles over costs the table, not the text."""
+def _tables(page: Any, text_page: Any, raw: str, index: int, reading: _Reading) -> tuple[str, list[Grid]]:
+    """The page's text with places for its tables."""
     if reading.table_s > reading.options.table_s:
         return raw, []
     started = time.monotonic()
     try:
-        grids = finder.grids(index)
-        return fill(page, text_page, grids) if grids else (raw, [])
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001  # a second library's trouble with a page that the first one has read
-        reading.warnings.append(f"page {index + 1}: tables were read as plain text ({type(error).__name__})")
+        return find(page, text_page, raw)
+    except TooMuchDrawn:
+        reading.crowded.append(index + 1)
         return raw, []
     finally:
         reading.table_s += time.monotonic() - started
@@ -160,46 +159,12 @@ def _tables(page: Any, text_page: Any, raw: str, index: int, finder: TableFinder
             reading.warnings.append(f"tables after page {index + 1} were read as plain text, since looking for them took too long")
 
 
-def _add_page(raw: str, tables: list[list[list[str]]], index: int, reading: _Reading) -> None:
-    page = index + 1
-    pieces = PLACE.split(raw) if tables else [raw]
-    headings = reading.outline.get(index, [])
-    for number, piece in enumerate(pieces):
-        if number % 2:
-            if int(piece) < len(tables):
-                reading.blocks.table([[" ".join(page_lines(cell)) for cell in row] for row in tables[int(piece)]], page=page)
-        else:
-            _add_lines(page_lines(piece), headings, page, reading.blocks)
-
-
-def _add_lines(lines: list[str], headings: list[tuple[str, int]], page: int, blocks: BlockList) -> None:
-    """Paragraphs, cut at lines that the outline or their own number shows to be headings."""
-    levels = {_key(title): level for title, level in headings}
-    start = 0
-    for at, line in enumerate(lines):
-        level = levels.pop(_key(line), None) if levels and line else None
-        level = numbered_level(line) if level is None else level
-        if level is not None:
-            _add_paragraphs(lines[start:at], page, blocks)
-            blocks.heading(line, level, page=page)
-            start = at + 1
-    _add_paragraphs(lines[start:], page, blocks)
-
-
-def _add_paragraphs(lines: list[str], page: int, blocks: BlockList) -> None:
-    for paragraph in join_paragraphs(lines):
-        blocks.add(BlockKind.PARAGRAPH, paragraph, page=page)
-
-
-def _key(title: str) -> str:
-    return "".join(each for each in title.casefold() if each.isalnum())
-
-
 def _warn(reading: _Reading) -> None:
     for pages, what in (
         (reading.failed, "could not be read"),
         (reading.empty, "without text; scans are not read yet"),
         (reading.broken, "with mostly unreadable characters (a font without a character map)"),
+        (reading.crowded, "with too many lines to look for tables, which were read as plain text"),
     ):
         if pages:
             reading.warnings.append(f"{'page' if len(pages) == 1 else 'pages'} {_ranges(pages)} {what}")

@@ -1,148 +1,126 @@
-"""Tables of a PDF page: a cheap gate by drawn lines, then pdfplumber for the cells, filled with the characters of pdfium.
+"""Tables of a PDF page: their cells from the rules that are drawn, filled with the characters of pdfium.
 
-pdfplumber alone mixes columns, reverses right-to-left text and doubles characters drawn twice (measured on a corpus of 22 files), so
-that only its geometry is used.
+Which way a table reads is told by its characters: many a wide table stands sideways on an upright page.
 """
 
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
 
-import pdfplumber
 import pypdfium2.raw as pdfium
 
-Box = tuple[float, float, float, float]
-OBJECTS = 5_000
-THIN, SHORTEST_RULE, SHORTEST_POST, SHADING = 3.0, 20.0, 8.0, 6.0
-QUARTER_TURNS = 4
+from eunoe_extractor.backends.pdf_cells import QUARTER_TURNS, Grid, Table
+from eunoe_extractor.backends.pdf_grids import Box, tables
+from eunoe_extractor.backends.pdf_rules import drawn_rules
+
+SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
-def may_have_tables(page: Any) -> bool:
-    """Whether enough rules or shaded cells are drawn on a loaded page; looks at no more than `OBJECTS` objects."""
-    across = down = shaded = 0
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    count = min(pdfium.FPDFPage_CountObjects(page), OBJECTS)
-    for index in range(count):
-        each = pdfium.FPDFPage_GetObject(page, index)
-        if pdfium.FPDFPageObj_GetType(each) != pdfium.FPDF_PAGEOBJ_PATH:
-            continue
-        if not pdfium.FPDFPageObj_GetBounds(each, left, bottom, right, top):
-            continue
-        width, height = right.value - left.value, top.value - bottom.value
-        if height < THIN and width > SHORTEST_RULE:
-            across += 1
-        elif width < THIN and height > SHORTEST_POST:
-            down += 1
-        elif width > SHORTEST_RULE and height > SHADING:
-            shaded += 1
-        if (across >= 2 and down >= 2) or shaded >= 2 or across >= 4 or down >= 4:  # noqa: PLR2004  # the measured gate
-            return True
-    return False
+def find(page: Any, text_page: Any, raw: str) -> tuple[str, list[Grid]]:
+    """The text `raw` of a loaded page with U+E001, the number of the table, U+E002 in the place of each table, and the tables.
+
+    A table has at least two rows and two columns. Raises `TooMuchDrawn`.
+    """
+    found = [Table(cells) for cells in tables(drawn_rules(page)) if _has_rows_and_columns(cells)]
+    if not found:
+        return raw, []
+    text = _fill(text_page, raw, found)
+    turns = pdfium.FPDFPage_GetRotation(page)
+    return text, [each.grid(turns) for each in found]
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table's cells by row, as boxes (left, top, right, bottom) on the page as seen; None where cells are merged."""
-
-    box: Box
-    rows: tuple[tuple[Box | None, ...], ...]
+def _has_rows_and_columns(cells: Sequence[Box]) -> bool:
+    """Whether some cells stand side by side and some above others; a row, a stack and steps of cells are no table."""
+    left, top, right, bottom = (len(set(side)) for side in zip(*cells, strict=True))
+    return min(left, top, right, bottom) > 1 and min(left, right) < len(cells) > min(top, bottom)
 
 
-class TableFinder:
-    """Opens the file with pdfplumber when the first page is asked for. Use as a context manager."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._pdf: Any = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._pdf is not None:
-            self._pdf.close()
-
-    def grids(self, index: int) -> list[Grid]:
-        """Tables of a page, counted from 0, that have at least two rows and two columns. Raises whatever pdfplumber raises."""
-        if self._pdf is None:
-            self._pdf = pdfplumber.open(self._path)
-        page = self._pdf.pages[index]
-        try:
-            found = [Grid(table.bbox, tuple(tuple(row.cells) for row in table.rows)) for table in page.find_tables()]
-        finally:
-            page.close()
-        return [each for each in found if len(each.rows) > 1 and max(len(row) for row in each.rows) > 1]
+def _fill(text_page: Any, raw: str, found: Sequence[Table]) -> str:
+    """Put the characters of the page into the cells; returns those outside, with a mark for each table."""
+    filler = _Filler(text_page, found)
+    characters = _characters(text_page, raw)
+    start = 0
+    for end in [*(at + 1 for at, each in enumerate(characters) if each == "\n"), len(characters)]:
+        filler.add(characters, start, end)
+        start = end
+    return "".join(filler.outside)
 
 
-def fill(page: Any, text_page: Any, grids: list[Grid]) -> tuple[str, list[list[list[str]]]]:
-    """The text of a page with U+E001, the number of the table, U+E002 in the place of each table, and the cells' texts by table."""
-    place = _placer(page)
-    cells: dict[tuple[int, int, int], list[str]] = {}
-    outside: list[str] = []
-    seen: set[int] = set()
-    current: tuple[int, int, int] | None = None
-    box = (ctypes.c_double * 4)()
-    left, right, bottom, top = (ctypes.c_double.from_buffer(box, offset) for offset in (0, 8, 16, 24))
-    for index in range(pdfium.FPDFText_CountChars(text_page)):
-        code = pdfium.FPDFText_GetUnicode(text_page, index)
-        character = chr(code) if code < 0x110000 else "\ufffd"  # noqa: PLR2004  # end of Unicode
-        if character.isspace() or not pdfium.FPDFText_GetCharBox(text_page, index, left, right, bottom, top):
-            (outside if current is None else cells[current]).append(character)
-            continue
-        x, y = place((left.value + right.value) / 2, (bottom.value + top.value) / 2)
-        current = _cell_at(grids, x, y, current)
-        if current is None:
-            outside.append(character)
-            continue
-        if current[0] not in seen:
-            seen.add(current[0])
-            outside.append(f"\n\n\ue001{current[0]}\ue002\n\n")
-        cells.setdefault(current, []).append(character)
-    return "".join(outside), [_texts(number, grid, cells) for number, grid in enumerate(grids)]
+def _characters(text_page: Any, raw: str) -> Sequence[str]:
+    """The text by pdfium's numbers of characters, which skip none, unlike the text that it gives for the page.
+
+    A character that takes two numbers stands at the first.
+    """
+    count = pdfium.FPDFText_CountChars(text_page)
+    if len(raw) == count:
+        return raw
+    codes = (pdfium.FPDFText_GetUnicode(text_page, index) for index in range(count))
+    found = [chr(code) if code < 0x110000 else "\ufffd" for code in codes]  # noqa: PLR2004  # end of Unicode
+    for index, (one, other) in enumerate(itertools.pairwise(found)):
+        if SURROGATES.fullmatch(one + other):
+            found[index : index + 2] = (one + other).encode("utf-16-le", "surrogatepass").decode("utf-16-le"), ""
+    return found
 
 
-def _texts(number: int, grid: Grid, cells: dict[tuple[int, int, int], list[str]]) -> list[list[str]]:
-    return [["".join(cells.get((number, r, c), [])) for c in range(len(row))] for r, row in enumerate(grid.rows)]
+class _Filler:
+    """Takes a page line by line. Most lines lie outside of all tables, which the boxes of their pieces tell at once."""
+
+    def __init__(self, text_page: Any, found: Sequence[Table]) -> None:
+        self.outside: list[str] = []
+        self._text_page = text_page
+        self._found = found
+        self._into = self.outside
+        self._cell: Box | None = None
+        self._sides = tuple(ctypes.c_double() for _ in range(4))
+
+    def add(self, characters: Sequence[str], start: int, end: int) -> None:
+        """The next line."""
+        if self._touches_table(start, end):
+            self._add_each(characters, start, end)
+        else:
+            self._cell, self._into = None, self.outside
+            self.outside.append("".join(characters[start:end]))
+
+    def _touches_table(self, start: int, end: int) -> bool:
+        left, top, right, bottom = self._sides
+        for number in range(pdfium.FPDFText_CountRects(self._text_page, start, end - start)):
+            pdfium.FPDFText_GetRect(self._text_page, number, left, top, right, bottom)
+            box = (left.value, -top.value, right.value, -bottom.value)
+            if any(_overlap(box, table.box) for table in self._found):
+                return True
+        return False
+
+    def _add_each(self, characters: Sequence[str], start: int, end: int) -> None:
+        left, top, right, bottom = self._sides
+        text_page, box_of = self._text_page, pdfium.FPDFText_GetCharBox
+        for index in range(start, end):
+            character = characters[index]
+            if not character.isspace() and box_of(text_page, index, left, right, bottom, top):
+                x, y = (left.value + right.value) / 2, -(bottom.value + top.value) / 2
+                cell = self._cell
+                if cell is None or not (cell[0] <= x <= cell[2] and cell[1] <= y <= cell[3]):
+                    self._enter(index, x, y)
+            self._into.append(character)
+
+    def _enter(self, index: int, x: float, y: float) -> None:
+        """Go on with the cell that holds a point, or outside."""
+        self._cell, self._into = None, self.outside
+        for number, table in enumerate(self._found):
+            at = table.cell_at(x, y)
+            if at is not None:
+                if not table.texts:
+                    self.outside.append(f"\n\n\ue001{number}\ue002\n\n")
+                self._cell, self._into = table.cells[at], table.texts.setdefault(at, [])
+                angle = pdfium.FPDFText_GetCharAngle(self._text_page, index)
+                if math.isfinite(angle):  # a broken font matrix gives none
+                    table.directions[round(angle / (math.pi / 2)) % QUARTER_TURNS] += 1
+                return
 
 
-def _cell_at(grids: list[Grid], x: float, y: float, last: tuple[int, int, int] | None) -> tuple[int, int, int] | None:
-    """The cell that holds a point; the last one is tried first, as characters come in runs. None outside of all tables."""
-    if last is not None:
-        box = grids[last[0]].rows[last[1]][last[2]]
-        if box is not None and _inside(box, x, y):
-            return last
-    for number, grid in enumerate(grids):
-        if not _inside(grid.box, x, y):
-            continue
-        for r, row in enumerate(grid.rows):
-            for c, box in enumerate(row):
-                if box is not None and _inside(box, x, y):
-                    return number, r, c
-    return None
-
-
-def _inside(box: Box, x: float, y: float) -> bool:
-    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
-
-
-def _placer(page: Any) -> Any:
-    """A function from pdfium's coordinates (origin at the bottom left, before rotation) to those of the page as seen (top left)."""
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    turns = pdfium.FPDFPage_GetRotation(page) % QUARTER_TURNS
-    if pdfium.FPDFPage_GetMediaBox(page, left, bottom, right, top):
-        x0, y0, width, height = left.value, bottom.value, right.value - left.value, top.value - bottom.value
-    else:
-        x0 = y0 = 0.0
-        width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
-        if turns % 2:
-            width, height = height, width
-    return (
-        lambda x, y: (x - x0, height - (y - y0)),
-        lambda x, y: (y - y0, x - x0),
-        lambda x, y: (width - (x - x0), y - y0),
-        lambda x, y: (height - (y - y0), width - (x - x0)),
-    )[turns]
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
