@@ -1,4 +1,4 @@
-"""The arms: dense, BM25 on the body, BM25 on the contextual text, and BM25 over parents, all asked at once.
+"""The arms: dense, BM25 on the body, BM25 on the contextual text, and BM25 over parents. All are asked at once where that is quicker.
 
 An arm that fails or takes too long is left out and named; only when all of them fail there is no answer.
 """
@@ -79,7 +79,8 @@ async def ask_arms(
         if settings.prior_parent_bm25 > 0:
             asked[BM25_PARENT] = parent
     timings: dict[str, float] = {}
-    outcomes = await asyncio.gather(*(_timed(name, ask, settings.arm_timeout_s, clock, timings) for name, ask in asked.items()))
+    calls = [_timed(name, ask, settings.arm_timeout_s, clock, timings) for name, ask in asked.items()]
+    outcomes = [await call for call in calls] if vectors.is_local else await asyncio.gather(*calls)
     failed = tuple(name for name, answered in zip(asked, outcomes, strict=True) if not answered)
     if failed and not ranked:
         raise StoreUnavailable(f"search: no arm answered ({', '.join(failed)}); try again")
@@ -90,7 +91,8 @@ async def ask_arms(
 async def _timed(name: str, ask: Callable[[], Awaitable[object]], timeout_s: float, clock: Clock, timings: dict[str, float]) -> bool:
     started = clock.monotonic()
     try:
-        await asyncio.wait_for(ask(), timeout_s)
+        async with asyncio.timeout(timeout_s):
+            await ask()
     except (EunoeError, TimeoutError):
         # Named in the answer's `degraded` and counted by the caller.
         return False

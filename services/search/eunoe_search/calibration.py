@@ -8,29 +8,32 @@ frequency would not.
 
 from __future__ import annotations
 
-import asyncio
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from operator import neg
 from uuid import UUID
 
+import numpy as np
 from eunoe_models.embedding.port import Calibration
 from eunoe_stores.vectors.port import VectorIndex
 
+MENTIONED = 0.3
+"""Share of a row's evidence that counts for what it mentions by title: such a row may share no word with the query."""
+NOTHING = 0.005
+"""Scores below are shown as 0.00: neither words nor meaning speak for the row, which was merely the nearest there was."""
 MAX_TERMS = 24
 LONGEST = 8
 
 
 async def term_coverage(tenant: str, tokens: Sequence[str], keys: Sequence[UUID], *, vectors: VectorIndex) -> dict[UUID, float]:
-    """Share of the query's terms in each row's contextual text, a term counting by its length (at most eight letters).
-
-    The index answers with weights by document frequency; asked for one term at a time it answers yes or no.
-    """
+    """Share of the query's terms in each row's contextual text, a term counting by its length (at most eight letters)."""
     terms = sorted(dict.fromkeys(tokens), key=len, reverse=True)[:MAX_TERMS]
     if not terms or not keys:
         return {}
-    found = await asyncio.gather(*(vectors.coverage(tenant, [term], keys) for term in terms))
-    weights = [min(len(term), LONGEST) for term in terms]
-    return {key: sum(weight for weight, hits in zip(weights, found, strict=True) if hits.get(key, 0.0) > 0) / sum(weights) for key in keys}
+    weights = np.array([min(len(term), LONGEST) for term in terms], dtype=np.float64)
+    shares = await vectors.holding(tenant, terms, keys) @ weights / weights.sum()
+    return dict(zip(keys, shares.tolist(), strict=True))
 
 
 def from_cosine(cosine: float, curve: Calibration) -> float:
@@ -65,18 +68,25 @@ def falling(scores: Sequence[float], window: int) -> list[float]:
     return lifted
 
 
+def number_shown(scores: Sequence[float]) -> int:
+    """How many of the falling scores are more than nothing: the rest would be shown as 0.00."""
+    return bisect_left(scores, -NOTHING, key=neg) if scores else 0
+
+
 async def calibrated(
     tenant: str,
     keys: Sequence[UUID],
     tokens: Sequence[str],
     cosines: Mapping[UUID, float],
+    sources: Mapping[UUID, UUID],
     *,
     vectors: VectorIndex,
     curve: Calibration | None,
     keyword_evidence: float,
     window: int,
 ) -> list[float]:
-    """Reported scores of rows in their order."""
+    """Reported scores of rows in their order. `sources` names the row whose mention led to a row: a share of its evidence counts."""
     coverage = await term_coverage(tenant, tokens, keys, vectors=vectors)
-    raw = [combined(cosines.get(key), coverage.get(key), curve=curve, keyword_evidence=keyword_evidence) for key in keys]
-    return falling(raw, window)
+    raw = {key: combined(cosines.get(key), coverage.get(key), curve=curve, keyword_evidence=keyword_evidence) for key in keys}
+    led = {key: MENTIONED * raw.get(source, 0.0) for key, source in sources.items()}
+    return falling([max(raw[key], led.get(key, 0.0)) for key in keys], window)

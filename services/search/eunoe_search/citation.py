@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from eunoe.v1 import types_pb2
 from eunoe_contracts.content import Location, Metadata, Unit
@@ -27,43 +28,49 @@ def source_of(document: DocumentRow, location: Location | None) -> types_pb2.Sou
     return source
 
 
+def unit_fields(unit: Unit, document: DocumentRow) -> dict[str, Any]:
+    """A passage, section or root with its citation: the fields that a `Memory` and a `SearchHit` have in common."""
+    return {
+        "id": str(unit.id),
+        "container": unit.container,
+        "document_id": str(unit.document),
+        "content": unit.text,
+        "memory_type": str(unit.kind),
+        "kind": str(unit.kind),
+        "metadata": struct_of(document.metadata),
+        "tags": document.tags,
+        "is_latest": True,
+        "created_at": timestamp_of(document.created_at),
+        "source": source_of(document, unit.location),
+    }
+
+
+def memory_fields(memory: MemoryRow, document: DocumentRow) -> dict[str, Any]:
+    """The same of an extracted memory, with the document that it is cited from."""
+    return {
+        "id": str(memory.id),
+        "container": memory.container,
+        "document_id": str(document.id),
+        "content": memory.text,
+        "memory_type": memory.kind,
+        "kind": memory.kind,
+        "metadata": struct_of(memory.metadata),
+        "tags": memory.tags,
+        "is_latest": memory.is_latest,
+        "superseded_by": str(memory.superseded_by or ""),
+        "created_at": timestamp_of(memory.created_at),
+        "source": source_of(document, None),
+    }
+
+
 def unit_message(unit: Unit, document: DocumentRow) -> types_pb2.Memory:
-    """A passage, section or root with its citation."""
-    return types_pb2.Memory(
-        id=str(unit.id),
-        container=unit.container,
-        document_id=str(unit.document),
-        content=unit.text,
-        memory_type=str(unit.kind),
-        kind=str(unit.kind),
-        metadata=struct_of(document.metadata),
-        tags=document.tags,
-        confidence=1.0,
-        is_latest=True,
-        created_at=timestamp_of(document.created_at),
-        updated_at=timestamp_of(document.updated_at),
-        source=source_of(document, unit.location),
-    )
+    """A passage, section or root as a `Memory`."""
+    return types_pb2.Memory(**unit_fields(unit, document), confidence=1.0, updated_at=timestamp_of(document.updated_at))
 
 
 def memory_message(memory: MemoryRow, document: DocumentRow) -> types_pb2.Memory:
-    """An extracted memory with the document that it is cited from."""
-    return types_pb2.Memory(
-        id=str(memory.id),
-        container=memory.container,
-        document_id=str(document.id),
-        content=memory.text,
-        memory_type=memory.kind,
-        kind=memory.kind,
-        metadata=struct_of(memory.metadata),
-        tags=memory.tags,
-        confidence=memory.confidence,
-        is_latest=memory.is_latest,
-        superseded_by=str(memory.superseded_by or ""),
-        created_at=timestamp_of(memory.created_at),
-        updated_at=timestamp_of(memory.updated_at),
-        source=source_of(document, None),
-    )
+    """An extracted memory."""
+    return types_pb2.Memory(**memory_fields(memory, document), confidence=memory.confidence, updated_at=timestamp_of(memory.updated_at))
 
 
 def struct_of(metadata: Metadata) -> Struct:

@@ -8,7 +8,7 @@ fusion (Cormack, Clarke, Buettcher, SIGIR 2009) can be chosen instead.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from eunoe_stores.vectors.port import Scored
@@ -16,8 +16,7 @@ from eunoe_stores.vectors.port import Scored
 from eunoe_search.query import Fusion
 
 
-@dataclass(frozen=True, slots=True)
-class ArmPart:
+class ArmPart(NamedTuple):
     """What one arm said of one row: raw score, rank from 1 (0: not in its list), and its share of the fused score."""
 
     score: float
@@ -64,4 +63,4 @@ def fuse(
 
 def total_of(parts: Parts) -> float:
     """The sum of the contributions."""
-    return sum(part.contribution for part in parts.values())
+    return sum([part.contribution for part in parts.values()])

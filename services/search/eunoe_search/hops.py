@@ -7,7 +7,6 @@ on 2Wiki from 66.6 to 97.3.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,12 +54,13 @@ async def followed(
     All sources are read before anything is changed, so the result does not depend on their order.
     """
     sources = in_order(list(candidates))[: settings.hop_sources]
-    lists = await asyncio.gather(
-        *(
-            graph.neighbours(tenant, each.ref.key, kinds=frozenset({EdgeKind.MENTIONS_DOCUMENT}), outgoing=True, limit=settings.hop_fan_out)
-            for each in sources
+    # One after another: the graph answers without waiting, and tasks of their own would cost three passes of the event loop.
+    lists = [
+        await graph.neighbours(
+            tenant, each.ref.key, kinds=frozenset({EdgeKind.MENTIONS_DOCUMENT}), outgoing=True, limit=settings.hop_fan_out
         )
-    )
+        for each in sources
+    ]
     found = [
         (each.node.key, Mention(source.ref.key, each.node.document or each.node.public_id, source.score))
         for source, neighbours in zip(sources, lists, strict=True)
@@ -148,6 +148,7 @@ def apply_hops(
         giving = [mention for mention in by_document.get(document, ()) if passed[mention.source] < settings.hop_targets]
         if giving:
             passed.update(mention.source for mention in giving)
-            best = max(mention.score for mention in giving)
+            best = max(giving, key=lambda mention: (mention.score, mention.source.int))
             candidate = candidates.setdefault(ref.key, Candidate(ref))
-            candidate.hop = max(settings.hop_decay * best, candidate.score + settings.hop_bonus * best)
+            candidate.hop = max(settings.hop_decay * best.score, candidate.score + settings.hop_bonus * best.score)
+            candidate.hop_source = best.source

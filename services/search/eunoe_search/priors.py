@@ -19,14 +19,16 @@ from eunoe_search.config import SearchSettings
 from eunoe_search.fusion import ArmPart, minmax
 
 BEST_ROWS = 3
+_STRUCTURE = tuple(STRUCTURE_KINDS)
 
 
 def parent_dense(nearest: Sequence[Scored], refs: Mapping[UUID, RowRef]) -> dict[UUID, float]:
     """Mean cosine of the three best rows of each parent among the nearest rows (of fewer where there are fewer)."""
     by_parent: dict[UUID, list[float]] = {}
     for hit in nearest:
-        if hit.key in refs:
-            by_parent.setdefault(refs[hit.key].parent, []).append(hit.score)
+        ref = refs.get(hit.key)
+        if ref is not None:
+            by_parent.setdefault(ref.parent, []).append(hit.score)
     return {parent: _mean(heapq.nlargest(BEST_ROWS, scores)) for parent, scores in by_parent.items()}
 
 
@@ -36,26 +38,28 @@ def apply_priors(
     """Add the three priors to each candidate. The following passage is the one at the next position of the same parent; when
     it is no candidate itself it adds nothing.
     """
-    by_bm25 = _scaled(parents_bm25)
-    by_dense = _scaled(parents_dense)
-    fused_at: dict[tuple[UUID, int], float] = {}
+    bm25 = _parts(parents_bm25, settings.prior_parent_bm25)
+    dense = _parts(parents_dense, settings.prior_parent_dense)
+    fused_at: dict[tuple[int, int], float] = {}
     for each in candidates:
-        if each.ref.kind in STRUCTURE_KINDS:
-            place = (each.ref.parent, each.ref.position)
+        if each.ref.kind in _STRUCTURE:
+            place = (each.ref.parent.int, each.ref.position)
             fused_at[place] = max(fused_at.get(place, 0.0), each.fused)
     for each in candidates:
-        parent = each.ref.parent
-        if parent in by_bm25:
-            each.add_prior("parent_bm25", ArmPart(parents_bm25[parent], 0, settings.prior_parent_bm25 * by_bm25[parent]))
-        if parent in by_dense:
-            each.add_prior("parent_dense", ArmPart(parents_dense[parent], 0, settings.prior_parent_dense * by_dense[parent]))
+        parent = each.ref.parent.int
+        if parent in bm25:
+            each.add_prior("parent_bm25", bm25[parent])
+        if parent in dense:
+            each.add_prior("parent_dense", dense[parent])
         following = fused_at.get((parent, each.ref.position + 1), 0.0)
-        if following > 0 and each.ref.kind in STRUCTURE_KINDS:
+        if following > 0 and each.ref.kind in _STRUCTURE:
             each.add_prior("following", ArmPart(following, 0, settings.prior_following * following))
 
 
-def _scaled(scores: Mapping[UUID, float]) -> dict[UUID, float]:
-    return dict(zip(scores, minmax(list(scores.values()), floor=0.0), strict=True))
+def _parts(scores: Mapping[UUID, float], weight: float) -> dict[int, ArmPart]:
+    """What a candidate gets from each parent. By the number of the id, which hashes five times as fast as the id does."""
+    scaled = minmax(list(scores.values()), floor=0.0)
+    return {parent.int: ArmPart(score, 0, weight * value) for (parent, score), value in zip(scores.items(), scaled, strict=True)}
 
 
 def _mean(values: Sequence[float]) -> float:

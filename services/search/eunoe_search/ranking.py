@@ -97,19 +97,17 @@ async def _hopped(
     graph: GraphStore,
     settings: SearchSettings,
 ) -> bool:
-    async def hop() -> None:
-        titled = await named(tenant, question, graph=graph, containers=probe.where.containers) if settings.title_named > 0 else []
-        if titled:
-            apply_named(candidates, await best_rows(tenant, titled, probe, vectors=vectors), settings.title_named)
-        if settings.hop_sources == 0:
-            return
-        mentions = await followed(tenant, list(candidates.values()), graph=graph, settings=settings, containers=probe.where.containers)
-        if mentions:
-            documents = list({mention.document for mention in mentions})
-            apply_hops(candidates, mentions, await best_rows(tenant, documents, probe, vectors=vectors), settings)
-
+    containers = probe.where.containers
     try:
-        await asyncio.wait_for(hop(), settings.arm_timeout_s)
+        async with asyncio.timeout(settings.arm_timeout_s):
+            titled = await named(tenant, question, graph=graph, containers=containers) if settings.title_named > 0 else []
+            if titled:
+                apply_named(candidates, await best_rows(tenant, titled, probe, vectors=vectors), settings.title_named)
+            if settings.hop_sources > 0:
+                mentions = await followed(tenant, list(candidates.values()), graph=graph, settings=settings, containers=containers)
+                documents = list({mention.document for mention in mentions})
+                if documents:
+                    apply_hops(candidates, mentions, await best_rows(tenant, documents, probe, vectors=vectors), settings)
     except (EunoeError, TimeoutError):
         # The list without the hop is still an answer; the caller names the graph in `degraded`.
         return False

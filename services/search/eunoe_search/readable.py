@@ -33,7 +33,8 @@ async def read_ranked(tenant: str, refs: Sequence[RowRef], wanted: int, *, catal
     found: list[Readable] = []
     seen = 0
     while len(found) < wanted and seen < len(refs):
-        batch = refs[seen : seen + wanted - len(found) + SPARE]
+        # Mostly every row can be read. Where some cannot, more are asked for, so that it does not take a call for each.
+        batch = refs[seen : seen + wanted - len(found) + (SPARE if seen else 0)]
         for each in await _read(tenant, batch, seen, catalogue=catalogue):
             found.append(each)
             if len(found) == wanted:

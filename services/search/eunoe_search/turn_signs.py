@@ -44,31 +44,28 @@ class TurnReader:
     def __init__(self, catalogue: UnitCatalogue, *, kept: int = KEPT) -> None:
         self._catalogue = catalogue
         self._kept = kept
-        self._known: dict[tuple[str, UUID], Turn | None] = {}
+        self._known: dict[tuple[str, int], Turn | None] = {}
 
     async def read(self, tenant: str, refs: Sequence[RowRef]) -> Mapping[UUID, Turn]:
         """The rows that are turns, by row key. Raises `StoreUnavailable`."""
-        passages = [ref for ref in refs if ref.kind is Kind.PASSAGE]
-        unknown = [ref for ref in passages if (tenant, ref.key) not in self._known]
+        passages = [ref for ref in refs if ref.kind is Kind.PASSAGE and ref.is_turn is not False]
+        unknown = [ref for ref in passages if (tenant, ref.key.int) not in self._known]
         units = await self._catalogue.units_by_id(tenant, [ref.public_id for ref in unknown]) if unknown else {}
-        found: dict[UUID, Turn | None] = {}
         for ref in unknown:
             unit = units.get(ref.public_id)
             if unit is not None:
                 speaker = unit.location.speaker
-                found[ref.key] = read_turn(speaker, unit.text, unit.context) if speaker else None
+                self._known[tenant, ref.key.int] = read_turn(speaker, unit.text, unit.context) if speaker else None
+        found: dict[UUID, Turn] = {}
         for ref in passages:
-            if (tenant, ref.key) in self._known:
-                found[ref.key] = self._known[tenant, ref.key]
-        self._remember(tenant, found)
-        return {key: turn for key, turn in found.items() if turn is not None}
-
-    def _remember(self, tenant: str, found: Mapping[UUID, Turn | None]) -> None:
-        for key, turn in found.items():
-            self._known.pop((tenant, key), None)  # put last again, so that the oldest are those not asked for
-            self._known[tenant, key] = turn
+            place = (tenant, ref.key.int)
+            if place in self._known:
+                turn = self._known[place] = self._known.pop(place)  # put last again, so that the oldest are those not asked for
+                if turn is not None:
+                    found[ref.key] = turn
         while len(self._known) > self._kept:
             del self._known[next(iter(self._known))]
+        return found
 
 
 async def apply_turn_signs(
@@ -90,9 +87,11 @@ async def apply_turn_signs(
     for each in candidates:
         turn = found.get(each.ref.key)
         if turn is not None:
-            each.signs = weight * (total({**signs(asked, turn), COVERAGE: coverage.get(each.ref.key, 0.0)}) - AVERAGE)
+            values = signs(asked, turn)
+            values[COVERAGE] = coverage.get(each.ref.key, 0.0)
+            each.signs = weight * (total(values) - AVERAGE)
 
 
 def total(values: Mapping[str, float]) -> float:
     """The weighted sum."""
-    return sum(weight * values[name] for name, weight in WEIGHTS.items())
+    return sum([weight * values[name] for name, weight in WEIGHTS.items()])

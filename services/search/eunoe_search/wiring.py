@@ -13,6 +13,7 @@ from eunoe_stream.subscription import Service
 from eunoe_telemetry.metrics import Metrics
 
 from eunoe_search.config import SearchSettings
+from eunoe_search.ports import SearchPorts
 from eunoe_search.searcher import BoundSearcher
 from eunoe_search.servicer import add_to
 from eunoe_search.turn_signs import TurnReader
@@ -29,7 +30,7 @@ def build_searcher(
     metrics: Metrics,
 ) -> BoundSearcher:
     """The searcher for a gateway in the same process."""
-    return BoundSearcher(settings, catalogue, vectors, graph, model, TurnReader(catalogue), clock, metrics)
+    return BoundSearcher(settings, SearchPorts(catalogue, vectors, graph, model, TurnReader(catalogue), clock), metrics)
 
 
 def build(

@@ -17,8 +17,8 @@ TENANT = (("eunoe-tenant", "acme"),)
 
 @pytest.fixture
 async def stub(library: Any) -> AsyncIterator[search_pb2_grpc.SearchServiceAsyncStub]:
-    ports = {name: getattr(library.searcher, name) for name in ("catalogue", "vectors", "graph", "model", "clock", "metrics")}
-    service = build(library.settings, **ports)
+    ports = {name: getattr(library.searcher.ports, name) for name in ("catalogue", "vectors", "graph", "model", "clock")}
+    service = build(library.settings, **ports, metrics=library.metrics)
     server = grpc.aio.server()
     for add in service.servicers:
         add(server)

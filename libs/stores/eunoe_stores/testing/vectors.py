@@ -26,6 +26,9 @@ K = TypeVar("K")
 class MemoryVectorIndex:
     """Keeps rows in dicts; passes the same behaviour suite as the real ones. For thousands of rows, not more."""
 
+    is_local = True
+    """See `VectorIndex.is_local`."""
+
     def __init__(self) -> None:
         self._tenants: dict[str, dict[UUID, IndexRow]] = {}
         self._latest: dict[tuple[str, UUID], bool] = {}

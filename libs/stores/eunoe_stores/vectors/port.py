@@ -85,6 +85,11 @@ class RowRef(NamedTuple):
 class VectorIndex(Protocol):
     """Vectors and BM25 over passages, roots and memories."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether answers come without waiting for another machine, so that asking one after another is as quick as all at once."""
+        ...
+
     async def upsert(self, tenant: str, rows: Sequence[IndexRow]) -> None:
         """Insert or replace by key; all of them or an error. Raises `ModelMismatch` for a vector of another dimension."""
         ...

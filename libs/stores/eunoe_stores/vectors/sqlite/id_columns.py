@@ -13,7 +13,7 @@ from eunoe_stores.vectors.sqlite.growing import Growing
 ABSENT = -1
 RECENT = 1_024
 """Ids that are looked up in a dict before they are sorted in; an eighth of the table when that is more."""
-_HALF = 8
+_HALF = 64
 _NO_IDS = np.zeros(0, dtype=np.uint64)
 
 
@@ -28,10 +28,10 @@ class IdColumn:
         """How many there are."""
         return self._halves.size
 
-    def __getitem__(self, number: int) -> bytes:
-        """The id of a number."""
-        halves = self._halves
-        return int(halves["first"][number]).to_bytes(_HALF, "big") + int(halves["second"][number]).to_bytes(_HALF, "big")
+    def ids(self, numbers: NDArray[Any]) -> list[int]:
+        """The ids of these numbers, as 128-bit integers."""
+        firsts, seconds = self._halves["first"][numbers].tolist(), self._halves["second"][numbers].tolist()
+        return [first << _HALF | second for first, second in zip(firsts, seconds, strict=True)]
 
     @property
     def first_halves(self) -> NDArray[np.uint64]:

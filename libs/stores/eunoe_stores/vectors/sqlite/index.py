@@ -24,7 +24,6 @@ from eunoe_stores.vectors.sqlite.columns import View
 from eunoe_stores.vectors.sqlite.connection import frugal
 from eunoe_stores.vectors.sqlite.entries import Entry, entry
 from eunoe_stores.vectors.sqlite.id_columns import ABSENT
-from eunoe_stores.vectors.sqlite.ids import uuid_of
 from eunoe_stores.vectors.sqlite.schema import BODY, CONTEXT, prepare, setting
 from eunoe_stores.vectors.sqlite.tenants import Tenant, Tenants
 
@@ -42,6 +41,9 @@ class SqliteVectorIndex:
 
     Use it from one event loop. Tables are made, or checked, with the first call.
     """
+
+    is_local = True
+    """See `VectorIndex.is_local`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -130,7 +132,8 @@ class SqliteVectorIndex:
 
     async def refs(self, tenant: str, keys: Sequence[UUID]) -> Mapping[UUID, RowRef]:
         """See `VectorIndex.refs`."""
-        return {row.key: row for row in references.references(await self._view(tenant, keys=keys))}
+        view = await self._view(tenant, keys=keys)
+        return {row.key: row for row in references.references(view, view.slots[view.slots != ABSENT])}
 
     async def rows_of_parent(self, tenant: str, parent: UUID) -> Sequence[RowRef]:
         """See `VectorIndex.rows_of_parent`."""
@@ -157,7 +160,7 @@ class SqliteVectorIndex:
         ]
         sample = keys[len(keys) // 2]
         if with_vectors and sample not in absent:
-            document = references.reference(view, slots[sample]).document
+            document = references.references(view, np.array([slots[sample]]))[0].document
             if not await self._finds_itself(tenant, sample, stored[sample.bytes] or b"", document):
                 absent.append(sample)
         return absent
@@ -176,7 +179,7 @@ class SqliteVectorIndex:
         """See `VectorIndex.documents`; read from the file."""
         state = await self._tenant(tenant)
         found = await self._read(lambda driver: reads.documents(driver, state.number))
-        return [(uuid_of(document), generation) for document, generation in found]
+        return [(UUID(bytes=document), generation) for document, generation in found]
 
     async def bound_model(self) -> str | None:
         """See `VectorIndex.bound_model`."""

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eunoe_stores.vectors.port import RowRef
 from eunoe_stores.vectors.sqlite.columns import KINDS, NOT_SAID, View
-from eunoe_stores.vectors.sqlite.id_columns import ABSENT
-from eunoe_stores.vectors.sqlite.ids import uuid_of
+from eunoe_stores.vectors.sqlite.ids import new_uuid, uuid_of
 
-KEPT = 20_000
+KEPT = 8_000
 """References kept per tenant, some 400 bytes each: a search meets the same rows in each of its steps, and so does the next."""
 
 
-def reference(view: View, slot: int) -> RowRef:
-    """What fusion needs to know of one row: mostly the same object each time, so that dictionaries compare it by identity."""
-    known = view.references.get(slot)
-    if known is None:
-        if len(view.references) >= KEPT:
-            view.references.clear()
-        known = view.references[slot] = _read(view, slot)
-    return known
-
-
-def references(view: View) -> list[RowRef]:
-    """Those of the rows that the view was asked for and has, in the order of the keys, each once."""
-    return [reference(view, slot) for slot in dict.fromkeys(view.slots.tolist()) if slot != ABSENT]
+def references(view: View, slots: NDArray[Any]) -> list[RowRef]:
+    """What fusion needs to know of these rows: mostly the same objects each time, so that dictionaries compare them by identity."""
+    wanted = slots.tolist()
+    known = view.references
+    new = [slot for slot in wanted if slot not in known]
+    if new:
+        if len(known) + len(new) > KEPT:
+            known.clear()
+            new = wanted
+        known.update(zip(new, _read(view, np.array(new)), strict=True))
+    return [known[slot] for slot in wanted]
 
 
 def rows_of_parent(view: View, parent: UUID) -> list[RowRef]:
@@ -39,7 +38,7 @@ def rows_of_parent(view: View, parent: UUID) -> list[RowRef]:
     columns = view.columns
     slots = np.flatnonzero((columns["parent"] == code) & columns["alive"])
     order = np.lexsort((view.keys.first_halves[slots], columns["generation"][slots], columns["position"][slots]))
-    return [reference(view, slot) for slot in slots[order].tolist()]
+    return references(view, slots[order])
 
 
 def keys_of(view: View, public_ids: Sequence[UUID]) -> dict[UUID, tuple[UUID, ...]]:
@@ -49,24 +48,24 @@ def keys_of(view: View, public_ids: Sequence[UUID]) -> dict[UUID, tuple[UUID, ..
     slots = np.flatnonzero(np.isin(view.publics.first_halves[: view.size], halves) & view.columns["alive"])
     slots = slots[np.argsort(view.columns["generation"][slots], kind="stable")]
     found: dict[UUID, tuple[UUID, ...]] = {}
-    for slot in slots.tolist():
-        row = reference(view, slot)
+    for row in references(view, slots):
         if row.public_id.bytes in wanted:
             found[row.public_id] = (*found.get(row.public_id, ()), row.key)
     return found
 
 
-def _read(view: View, slot: int) -> RowRef:
+def _read(view: View, slots: NDArray[np.intp]) -> Iterator[RowRef]:
     columns = view.columns
-    turn = int(columns["turn"][slot])
-    return RowRef(
-        uuid_of(view.keys[slot]),
-        uuid_of(view.publics[slot]),
-        uuid_of(view.documents[columns["document"][slot]]),
-        int(columns["generation"][slot]),
-        view.containers.values[columns["container"][slot]],
-        KINDS[columns["kind"][slot]],
-        uuid_of(view.parents[columns["parent"][slot]]),
-        int(columns["position"][slot]),
-        None if turn == NOT_SAID else bool(turn),
+    turns = [None if code == NOT_SAID else bool(code) for code in columns["turn"][slots].tolist()]
+    return map(
+        RowRef,
+        map(new_uuid, view.keys.ids(slots)),
+        map(new_uuid, view.publics.ids(slots)),
+        map(uuid_of, view.documents.ids(columns["document"][slots])),
+        columns["generation"][slots].tolist(),
+        [view.containers.values[code] for code in columns["container"][slots].tolist()],
+        [KINDS[code] for code in columns["kind"][slots].tolist()],
+        map(uuid_of, view.parents.ids(columns["parent"][slots])),
+        columns["position"][slots].tolist(),
+        turns,
     )

@@ -20,7 +20,7 @@ from eunoe_stores.vectors.sqlite.columns import View
 from eunoe_stores.vectors.sqlite.filters import mask
 from eunoe_stores.vectors.sqlite.id_columns import ABSENT
 from eunoe_stores.vectors.sqlite.ids import uuid_of
-from eunoe_stores.vectors.sqlite.references import reference
+from eunoe_stores.vectors.sqlite.references import references
 
 K1 = 1.2
 B = 0.75
@@ -33,19 +33,18 @@ def idf(total: int, holding: int) -> float:
 
 def rows_by_bm25(view: View, column: str, tokens: Sequence[str], where: IndexFilter, limit: int) -> list[Scored]:
     """The best rows; `column` holds the lengths of the field whose postings the view has. Statistics are of all live rows."""
-    if not view.live or limit <= 0:
+    terms = [(view.postings[term], repeats) for term, repeats in Counter(tokens).items() if len(view.postings[term][0])]
+    if not view.live or limit <= 0 or not terms:
         return []
-    lengths = view.columns[column]
     average = view.lengths[column] / view.live or 1.0
-    scores = np.zeros(view.size, dtype=np.float64)
-    for term, repeats in Counter(tokens).items():
-        posted, frequencies = view.postings[term]
-        holding = _holding(view, posted)
-        if holding:
-            norms = K1 * (1 - B) + lengths[posted] * (K1 * B / average)
-            scores[posted] += repeats * idf(view.live, holding) * frequencies / (frequencies + norms)
-    slots = np.flatnonzero((scores > 0) & mask(view, where))
-    return _scored(view, slots, scores[slots], limit)
+    weights = [repeats * idf(view.live, _holding(view, posted)) for (posted, _), repeats in terms]
+    # All terms in one go: the number of numpy's calls counts, because each of them lets the interpreter's lock go.
+    slots = np.concatenate([posted for (posted, _), _ in terms])
+    frequencies = np.concatenate([found for (_, found), _ in terms])
+    norms = K1 * (1 - B) + view.columns[column][slots] * (K1 * B / average)
+    parts = np.repeat(weights, [len(posted) for (posted, _), _ in terms]) * frequencies / (frequencies + norms)
+    scores = np.bincount(slots, weights=parts, minlength=view.size) * mask(view, where)
+    return _scored(view, np.flatnonzero(scores), scores, limit)
 
 
 def parents_by_bm25(view: View, tokens: Sequence[str], where: IndexFilter, limit: int) -> dict[UUID, float]:
@@ -54,6 +53,7 @@ def parents_by_bm25(view: View, tokens: Sequence[str], where: IndexFilter, limit
         return {}
     columns, count = view.columns, len(view.parents)
     parents, alive, chosen = columns["parent"], columns["alive"], mask(view, where)
+    every = bool(chosen.all())
     total = int(np.count_nonzero(np.bincount(parents[alive], minlength=count)))
     if not total:
         return {}  # a row is being replaced just now, and it was the only one
@@ -62,14 +62,19 @@ def parents_by_bm25(view: View, tokens: Sequence[str], where: IndexFilter, limit
     scores = np.zeros(count, dtype=np.float64)
     for term, repeats in Counter(tokens).items():
         slots, frequencies = view.postings[term]
-        holding = int(np.count_nonzero(np.bincount(parents[slots[alive[slots]]], minlength=count)))
-        if holding:
+        if every:
+            summed = np.bincount(parents[slots], weights=frequencies, minlength=count)
+            holding = int(np.count_nonzero(summed))
+        else:
             inside = chosen[slots]
             summed = np.bincount(parents[slots[inside]], weights=frequencies[inside], minlength=count)
+            holding = int(np.count_nonzero(np.bincount(parents[slots[alive[slots]]], minlength=count)))
+        if holding:
             scores += repeats * idf(total, holding) * summed / (summed + norms)
-    found = np.flatnonzero(scores > 0)
+    found = np.flatnonzero(scores)
     order = best(scores[found], view.parents.first_halves[found], limit)
-    return {uuid_of(view.parents[code]): float(scores[code]) for code in found[order].tolist()}
+    parents_found = map(uuid_of, view.parents.ids(found[order]))
+    return dict(zip(parents_found, scores[found[order]].tolist(), strict=True))
 
 
 def rows_by_cosine(view: View, vector: NDArray[np.float32], where: IndexFilter, limit: int) -> list[Scored]:
@@ -77,7 +82,9 @@ def rows_by_cosine(view: View, vector: NDArray[np.float32], where: IndexFilter, 
     if view.vectors is None or limit <= 0:
         return []
     slots = np.flatnonzero(mask(view, where) & view.columns["has_vector"])
-    return _scored(view, slots, cosines(view, vector, slots), limit)
+    scores = np.zeros(view.size, dtype=np.float32)
+    scores[slots] = cosines(view, vector, slots)
+    return _scored(view, slots, scores, limit)
 
 
 def cosines(view: View, vector: NDArray[np.float32], slots: NDArray[np.intp]) -> NDArray[np.float32]:
@@ -119,14 +126,20 @@ def _among(slots: NDArray[np.int64], posted: NDArray[np.int32]) -> NDArray[np.bo
 
 def best(scores: NDArray[Any], ties: NDArray[np.uint64], limit: int) -> NDArray[np.intp]:
     """Positions of the highest scores, best first; equal scores in the order of `ties`, so that answers repeat."""
-    chosen = np.arange(len(scores))
-    if len(scores) > limit:
-        threshold = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-        chosen = np.flatnonzero(scores >= threshold)
+    chosen = _highest(scores, limit)
     return chosen[np.lexsort((ties[chosen], -scores[chosen]))[:limit]]
 
 
+def _highest(scores: NDArray[Any], limit: int) -> NDArray[np.intp]:
+    """Positions of the `limit` highest scores and of their equals."""
+    if len(scores) <= limit:
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit])
+
+
 def _scored(view: View, slots: NDArray[np.intp], scores: NDArray[Any], limit: int) -> list[Scored]:
-    order = best(scores, view.keys.first_halves[slots], limit)
-    pairs = zip(slots[order].tolist(), scores[order].tolist(), strict=True)
-    return [Scored(reference(view, slot).key, score) for slot, score in pairs]
+    """The best of these slots; `scores` holds one for every row."""
+    slots = slots[_highest(scores[slots], limit)]
+    slots = slots[best(scores[slots], view.keys.first_halves[slots], limit)]
+    rows = zip(references(view, slots), scores[slots].tolist(), strict=True)
+    return [Scored(row.key, score) for row, score in rows]
