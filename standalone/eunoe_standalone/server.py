@@ -20,6 +20,7 @@ from eunoe_telemetry.logging import configure_logging
 
 from eunoe_standalone import rendezvous
 from eunoe_standalone.composition import Composition, compose
+from eunoe_standalone.garbage import spare_what_is_loaded
 from eunoe_standalone.http_listener import http_listener
 from eunoe_standalone.listening import Address, bound_socket
 from eunoe_standalone.parts import PartSettings, load_parts
@@ -62,6 +63,7 @@ async def run_server(settings: ServerSettings) -> None:
             grpc_listener(running, parts, str(grpc), is_loopback=grpc.is_loopback) as port,
         ):
             grpc = Address(grpc.host, port)
+            spare_what_is_loaded()
             rendezvous.publish(data_dir, RunningServer(os.getpid(), str(http), str(grpc), secret, VERSION))
             try:
                 # Ready comes first: a search that is earlier waits for the same loading.
