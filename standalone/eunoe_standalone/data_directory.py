@@ -20,6 +20,8 @@ from eunoe_stores.vectors.sqlite import SqliteVectorIndex
 from eunoe_stream.sqlite import SqliteLog
 
 INDEX_NAME = "index.db"
+POLL_S = 1.0
+"""The lock keeps other processes out, so what is published is known from memory; the file is asked seldom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ async def open_data_directory(path: Path, *, clock: Clock, ids: Ids) -> AsyncIte
                 stores = DataDirectory(
                     path,
                     SqlCatalogue(database),
-                    SqliteLog(database, clock=clock, ids=ids),
+                    SqliteLog(database, clock=clock, ids=ids, poll_s=POLL_S),
                     SqliteVectorIndex(index),
                     SqliteGraphStore(database),
                     FolderBlobStore(path / "blobs"),

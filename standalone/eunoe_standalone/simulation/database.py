@@ -23,9 +23,9 @@ class WatchedDatabase(InlineDatabase):
         self.watcher: Watcher | None = None
         self.commits = 0
 
-    async def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    async def write(self, work: Callable[[Connection], T], *, durable: bool = True, quick: bool = False) -> T:
         """See `Database.write`."""
-        result = await super().write(work, durable=durable)
+        result = await super().write(work, durable=durable, quick=quick)
         self.commits += 1
         if self.watcher is not None:
             self.watcher(self.raw)

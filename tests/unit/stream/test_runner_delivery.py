@@ -95,10 +95,12 @@ async def test_no_more_keys_in_flight_than_asked_and_a_bounded_backlog(bench: An
 
 async def test_a_crash_before_the_commit_repeats_nothing_that_is_finished(bench: Any) -> None:
     gate = bench.hold("b")
-    await bench.start(log=NeverCommits(bench.log))
+    first = NeverCommits(bench.log)
+    await bench.start(log=first)
     await bench.accept("a", "b", "c")
-    await eventually(lambda: bench.counted("ok") == 2)
-    bench.clock.advance(31)  # the first process is gone: leases and claims ran out
+    await eventually(lambda: bench.counted("ok") == 2, meanwhile=lambda: bench.clock.advance(0.01))
+    first.is_gone = True
+    bench.clock.advance(31)  # leases and claims ran out
     await bench.log.release_leases()
     await bench.start(instance="two")
     gate.set()
@@ -109,10 +111,11 @@ async def test_a_crash_before_the_commit_repeats_nothing_that_is_finished(bench:
 
 
 class NeverCommits:
-    """A process that dies before each commit."""
+    """A process that dies before its first commit; from then on it fetches nothing."""
 
     def __init__(self, log: Any) -> None:
         self._log = log
+        self.is_gone = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._log, name)
@@ -123,7 +126,14 @@ class NeverCommits:
         async def commit(offsets: Any) -> None:
             return None
 
-        consumer.commit = commit
+        fetch = consumer.fetch
+
+        async def fetch_while_alive(limit: int, wait_s: float) -> Any:
+            if self.is_gone:
+                await asyncio.Event().wait()
+            return await fetch(limit, wait_s)
+
+        consumer.commit, consumer.fetch = commit, fetch_while_alive
         return consumer
 
 

@@ -238,14 +238,15 @@ async def test_a_clock_set_back_delays_a_retry_by_no_more_than_its_own_delay(ben
     await eventually(lambda: bool(bench.retries(1)))
     await bench.settle()
     bench.clock.jump(-30 * 24 * 3600)
-    bench.clock.advance(1.1)
-    await eventually(lambda: bench.document("a") in bench.handled)
+    jumped = bench.clock.monotonic()
+    await eventually(lambda: bench.document("a") in bench.handled, meanwhile=lambda: bench.clock.advance(0.01))
+    assert bench.clock.monotonic() - jumped < 2
     # Read after the jump: due in a month by the header.
     far = (bench.clock.now() + timedelta(days=30)).isoformat()
     await bench.log.publish([replace(bench.record("b", **{"eunoe-not-before": far}), topic=f"{bench.topic}.{bench.group}.retry.1s")])
-    await bench.settle()
-    bench.clock.advance(1.1)
-    await eventually(lambda: bench.document("b") in bench.handled)
+    published = bench.clock.monotonic()
+    await eventually(lambda: bench.document("b") in bench.handled, meanwhile=lambda: bench.clock.advance(0.01))
+    assert bench.clock.monotonic() - published < 2
 
 
 async def test_a_clock_set_back_makes_no_failure_later_than_its_last(bench: Any) -> None:

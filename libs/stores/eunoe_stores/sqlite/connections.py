@@ -1,6 +1,6 @@
 """Connections to one SQLite file, set up the same way everywhere.
 
-Transactions are ours: pysqlite starts none (`isolation_level=None`), SQLAlchemy's begin sends the BEGIN that is asked for.
+Transactions are ours: pysqlite starts none (`isolation_level=None`), so SQLAlchemy's begin sends nothing.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ CACHED_STATEMENTS = 512
 
 
 def writer_engine(path: Path, *, synchronous: Synchronous) -> Engine:
-    """Engine whose transactions take the write lock at once. `FULL` survives loss of power, `NORMAL` a killed process."""
-    engine = _engine(path, "BEGIN IMMEDIATE")
+    """Engine for writing; `GroupCommit` begins the transactions. `FULL` survives loss of power, `NORMAL` a killed process."""
+    engine = _engine(path, timeout_s=BUSY_TIMEOUT_S)
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, _record: object) -> None:
@@ -38,9 +38,23 @@ def writer_engine(path: Path, *, synchronous: Synchronous) -> Engine:
     return engine
 
 
+def loop_engine(path: Path) -> Engine:
+    """Engine for short writes on the event loop: it never waits, neither for a lock nor for the disk."""
+    engine = _engine(path, timeout_s=0)
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT_BYTES}")
+        _prepare_any(connection)
+
+    return engine
+
+
 def reader_engine(path: Path) -> Engine:
     """Engine whose connections cannot write; each transaction sees one state of the file."""
-    engine = _engine(path, "BEGIN")
+    engine = _engine(path, timeout_s=BUSY_TIMEOUT_S)
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, _record: object) -> None:
@@ -62,23 +76,19 @@ def _prepare_any(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     connection.execute(f"PRAGMA mmap_size = {MMAP_BYTES}")
     connection.execute("PRAGMA temp_store = MEMORY")
+    # Erased means overwritten. Many builds of SQLite do so unasked, not all.
+    connection.execute("PRAGMA secure_delete = ON")
 
 
-def _engine(path: Path, begin: str) -> Engine:
+def _engine(path: Path, *, timeout_s: float) -> Engine:
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(
             path,
-            timeout=BUSY_TIMEOUT_S,
+            timeout=timeout_s,
             isolation_level=None,
             check_same_thread=False,  # opened by the constructor, used by one thread, closed by that thread
             cached_statements=CACHED_STATEMENTS,
         )
 
     # hide_parameters: an error's text must not carry content.
-    engine = create_engine("sqlite+pysqlite://", creator=connect, poolclass=NullPool, hide_parameters=True, query_cache_size=1_500)
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        raw(connection).execute(begin)
-
-    return engine
+    return create_engine("sqlite+pysqlite://", creator=connect, poolclass=NullPool, hide_parameters=True, query_cache_size=1_500)

@@ -11,8 +11,10 @@ from typing import TypeVar
 from eunoe_contracts.errors import StoreUnavailable
 from sqlalchemy import Connection
 
-from eunoe_stores.sqlite.connections import Synchronous, reader_engine, writer_engine
+from eunoe_stores.sqlite.connections import Synchronous, loop_engine, reader_engine, writer_engine
 from eunoe_stores.sqlite.errors import mapped
+from eunoe_stores.sqlite.log_sync import LogSync
+from eunoe_stores.sqlite.loop_writer import LoopWriter
 from eunoe_stores.sqlite.readers import QuickReader, Reader
 from eunoe_stores.sqlite.waiting import Waiting
 from eunoe_stores.sqlite.writer import Writer
@@ -38,44 +40,52 @@ class SqliteDatabase:
         self._closed = False
         try:
             self._writer = Writer(self._writer_engine, f"{path.name}-writer", synchronous)
+            self._sync = LogSync(path) if synchronous == "FULL" else None
+            self._short = LoopWriter(loop_engine(path), self._writer, self._sync)
         except Exception as error:
             raise mapped(error) from error
         self._readers = [Reader(self._reader_engine, self._reads, f"{path.name}-reader-{number}") for number in range(readers)]
         self._quick = QuickReader(self._reader_engine)
-        for thread in (self._writer, *self._readers):
+        for thread in (self._writer, *self._readers, *([self._sync] if self._sync is not None else [])):
             thread.start()
 
-    async def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    async def write(self, work: Callable[[Connection], T], *, durable: bool = True, quick: bool = False) -> T:
         """See `Database.write`. In a `NORMAL` database nothing is durable before the file is synced."""
-        return await self._submit(self._writer.queue, work, durable=durable)
+        waiting = self._waiting(work, durable=durable)
+        waiting.forget = self._quick.forget
+        self._short.put(waiting) if quick and self._quick.is_here() else self._writer.put(waiting)
+        result: T = await waiting.future
+        return result
 
     async def read(self, work: Callable[[Connection], T], *, quick: bool = False) -> T:
         """See `Database.read`. It sees every write that had returned before this call."""
         if quick and not self._closed and self._quick.is_here():
             return self._quick.run(work)
-        return await self._submit(self._reads, work)
+        waiting = self._waiting(work)
+        self._reads.put(waiting)
+        result: T = await waiting.future
+        return result
 
     async def close(self) -> None:
         """See `Database.close`. Later calls of `write` and `read` raise `StoreUnavailable`."""
         if not self._closed:
             self._closed = True
+            self._short.close()
             self._quick.close()
-            self._writer.queue.put(None)
+            self._writer.end()
+            if self._sync is not None:
+                self._sync.end()
             for _ in self._readers:
                 self._reads.put(None)
         await asyncio.to_thread(self._join)
 
     def _join(self) -> None:
         # The writer closes last of all: the last connection to a file folds the log into it.
-        for thread in (*self._readers, self._writer):
+        for thread in (*self._readers, *([self._sync] if self._sync is not None else []), self._writer):
             thread.join()
 
-    def _submit(
-        self, works: queue.SimpleQueue[Waiting | None], work: Callable[[Connection], T], *, durable: bool = False
-    ) -> asyncio.Future[T]:
+    def _waiting(self, work: Callable[[Connection], T], *, durable: bool = False) -> Waiting:
         if self._closed:
             raise StoreUnavailable("the database is closed")
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        works.put(Waiting(work, future, loop, durable))
-        return future
+        return Waiting(work, loop.create_future(), loop, durable)

@@ -12,12 +12,14 @@ from typing import Protocol, TypeVar
 from sqlalchemy import Connection
 
 T = TypeVar("T")
+FEW_ROWS = 256
+"""As many rows as a quick work may look up or write."""
 
 
 class Database(Protocol):
     """A SQL database. The functions given run in a thread, in a transaction, and must not keep the connection."""
 
-    async def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    async def write(self, work: Callable[[Connection], T], *, durable: bool = True, quick: bool = False) -> T:
         """Run `work` in a write transaction; returns when it is committed.
 
         A durable commit survives a loss of power, and so does every commit before it. One that is not survives a killed process;

@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
+import sqlite3
 from collections.abc import Callable
 from threading import Thread, get_ident
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 
+from eunoe_stores.sqlite.connections import raw
 from eunoe_stores.sqlite.errors import mapped
 from eunoe_stores.sqlite.waiting import Waiting, deliver
 
 T = TypeVar("T")
 
 
+def in_snapshot(connection: Connection, work: Callable[[Connection], T]) -> T:
+    """The result of the work, which sees one state of the file."""
+    driver = raw(connection)
+    driver.execute("BEGIN")
+    try:
+        return work(connection)
+    finally:
+        if driver.in_transaction:
+            driver.execute("COMMIT")
+
+
 class QuickReader:
-    """Reads in the thread that first asks, the event loop's. In WAL mode no writer can make it wait (https://sqlite.org/wal.html)."""
+    """Reads in the thread that first asks, the event loop's. In WAL mode no writer can make it wait (https://sqlite.org/wal.html).
+
+    Reads of one pass of the loop share a snapshot. Whoever tells a caller that a write is done calls `forget` first, so that the
+    caller's next read sees it.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._thread: int | None = None
         self._connection: Connection | None = None
+        self._driver: sqlite3.Connection | None = None
+        self._is_open = False
 
     def is_here(self) -> bool:
         """Whether this thread may read here."""
@@ -30,19 +50,33 @@ class QuickReader:
         return self._thread == get_ident()
 
     def run(self, work: Callable[[Connection], T]) -> T:
-        """The result of the work, in a read transaction of its own."""
+        """The result of the work, which sees one state of the file."""
         try:
-            self._connection = self._connection or self._engine.connect()
-            with self._connection.begin():
-                return work(self._connection)
+            if self._connection is None or self._driver is None:
+                self._connection = self._engine.connect()
+                self._driver = raw(self._connection)
+            if not self._is_open:
+                self._driver.execute("BEGIN")
+                self._is_open = True
+                asyncio.get_running_loop().call_soon(self.forget)
+            return work(self._connection)
         except Exception as error:
+            self.forget()
             raise mapped(error) from error
+
+    def forget(self) -> None:
+        """End the snapshot. May be called twice."""
+        if self._is_open and self._driver is not None:
+            self._is_open = False
+            if self._driver.in_transaction:
+                self._driver.execute("COMMIT")
 
     def close(self) -> None:
         """Close the connection. May be called twice."""
         if self._connection is not None and self._thread == get_ident():
+            self.forget()
             self._connection.close()
-            self._connection = None
+            self._connection = self._driver = None
 
 
 class Reader(Thread):
@@ -61,8 +95,7 @@ class Reader(Thread):
                 continue
             try:
                 connection = connection or self._engine.connect()
-                with connection.begin():
-                    waiting.run(connection)
+                in_snapshot(connection, waiting.run)
             except BaseException as error:  # noqa: BLE001 - it goes to the caller
                 waiting.error = mapped(error)
             deliver([waiting])

@@ -19,6 +19,8 @@ class Waiting:
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
     durable: bool = False
+    forget: Callable[[], None] | None = None
+    """Ends the snapshot of the loop's quick reads, so that the caller's next one sees what it wrote."""
     result: Any = None
     error: BaseException | None = None
 
@@ -40,13 +42,16 @@ def deliver(batch: Iterable[Waiting]) -> None:
         by_loop.setdefault(waiting.loop, []).append(waiting)
     for loop, waitings in by_loop.items():
         with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
-            loop.call_soon_threadsafe(_resolve, waitings)
+            loop.call_soon_threadsafe(resolve, waitings)
 
 
-def _resolve(batch: list[Waiting]) -> None:
+def resolve(batch: Iterable[Waiting]) -> None:
+    """Hand the results over; on the event loop's thread."""
     for waiting in batch:
         if waiting.future.done():
             continue
+        if waiting.forget is not None:
+            waiting.forget()
         if waiting.error is None:
             waiting.future.set_result(waiting.result)
         else:

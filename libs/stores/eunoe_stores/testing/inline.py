@@ -25,7 +25,7 @@ class InlineDatabase:
         event.listen(self._engine, "begin", lambda _: self.raw.execute("BEGIN"))
         self._connection = self._engine.connect()
 
-    async def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:  # noqa: ARG002 - nothing outlives the process
+    async def write(self, work: Callable[[Connection], T], *, durable: bool = True, quick: bool = False) -> T:  # noqa: ARG002 - nothing outlives the process
         """See `Database.write`."""
         await asyncio.sleep(0)
         with self._connection.begin():

@@ -17,7 +17,8 @@ from eunoe_stream.waiting import wait_for
 
 FETCH_LIMIT = 256
 FETCH_WAIT_S = 1.0
-COMMIT_EVERY_S = 0.05
+GATHER_S = float(__import__("os").environ.get("G", "0.025"))
+COMMIT_EVERY_S = 0.2
 COMMIT_AT = 500
 REVOKE_S = 10.0
 TROUBLE_S = 0.5
@@ -80,6 +81,7 @@ class Consuming:
 
     async def _fetching(self) -> None:
         while True:
+            began = self._clock.monotonic()
             try:
                 batch = await self._consumer.fetch(FETCH_LIMIT, self._wait_s())
             except Exception as error:  # noqa: BLE001 - the log may come back; the health shows it meanwhile
@@ -94,6 +96,13 @@ class Consuming:
                 self._advance(source, part)
             if not batch and not self.in_flight:
                 self.place.progress.moved()
+            await self._gather(len(batch), began)
+
+    async def _gather(self, fetched: int, began: float) -> None:
+        """Let the records of a busy time come together, so that claims, fences and ends are asked for many at once."""
+        rest = GATHER_S - (self._clock.monotonic() - began)
+        if 0 < fetched < FETCH_LIMIT and rest > 0:
+            await self._clock.sleep(rest)
 
     def _wait_s(self) -> float:
         now = self._clock.monotonic()

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from eunoe_stream.log import TopicPartition
 from eunoe_stream.member import Beat
 from eunoe_stream.shares import Lease, Step, fair_share, is_live, next_step
+from eunoe_stream.sqlite.database import raw
 from eunoe_stream.sqlite.topic_table import Topic
 
 
@@ -72,7 +73,7 @@ def _starts(connection: Connection, group: str, names: Mapping[int, str], held: 
 
 def commit(connection: Connection, group: str, member: str, topics: Mapping[str, Topic], offsets: Mapping[TopicPartition, int]) -> None:
     """Store offsets where the member still has the lease; never back."""
-    connection.exec_driver_sql(
+    raw(connection).executemany(
         "INSERT INTO log_offsets (group_name, topic_id, partition, next_seq)"
         " SELECT group_name, topic_id, partition, ? FROM log_leases"
         " WHERE group_name = ? AND topic_id = ? AND partition = ? AND member = ?"

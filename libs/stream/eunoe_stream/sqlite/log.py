@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from eunoe_contracts import topics as topic_names
 from eunoe_contracts.clock import Clock, Ids
 from eunoe_contracts.errors import StoreUnavailable
 from eunoe_contracts.events import Record
+from sqlalchemy import Connection
 
 from eunoe_stream.doorbell import Doorbell
 from eunoe_stream.log import Consumer, Delivery, TopicPartition
@@ -19,6 +21,7 @@ from eunoe_stream.sqlite.database import Database
 from eunoe_stream.sqlite.tail import Tail
 from eunoe_stream.sqlite.topic_table import TopicTable
 
+T = TypeVar("T")
 LEASE_S = 30.0
 POLL_S = 0.25
 
@@ -61,9 +64,7 @@ class SqliteLog:
             return
         names = {each.topic for each in batch}
         known = await self._topics.ensure(names)
-        self._tail.add(
-            await self._database.write(lambda connection: record_rows.append(connection, known, batch, self._clock.now()), durable=False)
-        )
+        self._tail.add(await self._write(lambda connection: record_rows.append(connection, known, batch, self._clock.now())))
         self._doorbell.ring(names)
 
     async def consumer(self, group: str, topics: Sequence[str]) -> Consumer:
@@ -82,7 +83,9 @@ class SqliteLog:
         )
         chosen = [known[name] for name in names]
         await self._database.write(
-            lambda connection: groups.join(connection, group, member.name, chosen, now=self._now(), lease_s=self._lease_s), durable=False
+            lambda connection: groups.join(connection, group, member.name, chosen, now=self._now(), lease_s=self._lease_s),
+            durable=False,
+            quick=True,
         )
         self._doorbell.add(member)
         self._doorbell.regroup(group)
@@ -125,7 +128,9 @@ class SqliteLog:
         known = await self._topics.ensure(topics)
         chosen = {name: known[name] for name in topics}
         return await self._database.write(
-            lambda connection: groups.beat(connection, group, member, chosen, now=self._now(), lease_s=self._lease_s), durable=False
+            lambda connection: groups.beat(connection, group, member, chosen, now=self._now(), lease_s=self._lease_s),
+            durable=False,
+            quick=True,
         )
 
     def recent(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
@@ -140,16 +145,19 @@ class SqliteLog:
     async def commit(self, group: str, member: str, offsets: Mapping[TopicPartition, int]) -> None:
         """For `GroupMember`."""
         known = await self._topics.ensure({each.topic for each in offsets})
-        await self._database.write(lambda connection: groups.commit(connection, group, member, known, offsets), durable=False)
+        await self._write(lambda connection: groups.commit(connection, group, member, known, offsets))
 
     async def release(self, group: str, member: str, partitions: frozenset[TopicPartition]) -> None:
         """For `GroupMember`."""
         known = await self._topics.ensure({each.topic for each in partitions})
-        await self._database.write(lambda connection: groups.release(connection, group, member, known, partitions), durable=False)
+        await self._write(lambda connection: groups.release(connection, group, member, known, partitions))
 
     async def leave(self, group: str, member: str) -> None:
         """For `GroupMember`."""
-        await self._database.write(lambda connection: groups.leave(connection, group, member), durable=False)
+        await self._write(lambda connection: groups.leave(connection, group, member))
+
+    async def _write(self, work: Callable[[Connection], T]) -> T:
+        return await self._database.write(work, durable=False, quick=True)
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

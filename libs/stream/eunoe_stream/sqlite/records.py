@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from eunoe_stream.log import Delivery, TopicPartition
 from eunoe_stream.shares import partition_of
+from eunoe_stream.sqlite.database import raw
 from eunoe_stream.sqlite.topic_table import Topic
 
 TRIM_STEP = 2_000
@@ -20,6 +21,7 @@ TRIM_STEP = 2_000
 
 def append(connection: Connection, topics: Mapping[str, Topic], records: Sequence[Record], now: datetime) -> list[Delivery]:
     """Append in the order given; returns them as a reader will get them."""
+    driver = raw(connection)
     stamp = now.timestamp()
     groups: dict[tuple[int, int], list[Record]] = defaultdict(list)
     for record in records:
@@ -29,15 +31,15 @@ def append(connection: Connection, topics: Mapping[str, Topic], records: Sequenc
     deliveries: list[Delivery] = []
     published_at = datetime.fromtimestamp(stamp, UTC)
     for (topic_id, partition), members in groups.items():
-        after = connection.exec_driver_sql(
+        (after,) = driver.execute(
             "INSERT INTO log_partitions (topic_id, partition, first_seq, next_seq) VALUES (?, ?, 0, ?)"
             " ON CONFLICT (topic_id, partition) DO UPDATE SET next_seq = next_seq + excluded.next_seq RETURNING next_seq",
             (topic_id, partition, len(members)),
-        ).scalar_one()
-        for seq, each in enumerate(members, start=int(after) - len(members)):
+        ).fetchone()
+        for seq, each in enumerate(members, start=after - len(members)):
             rows.append((topic_id, partition, seq, each.key, each.value, json.dumps(dict(each.headers)), stamp))
             deliveries.append(Delivery(each, partition, seq, published_at))
-    connection.exec_driver_sql(
+    driver.executemany(
         "INSERT INTO log_records (topic_id, partition, seq, key, value, headers, published_at) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
     )
     return deliveries
@@ -45,11 +47,12 @@ def append(connection: Connection, topics: Mapping[str, Topic], records: Sequenc
 
 def read(connection: Connection, topics: Mapping[str, Topic], wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> list[Delivery]:
     """Records from the given offsets on, partitions in the order given."""
+    driver = raw(connection)
     ids = {topics[each.topic].id for each, _ in wanted}
     # One small statement tells which partitions have something; an idle poll ends here.
     heads = {
         (int(row[0]), int(row[1])): int(row[2])
-        for row in connection.exec_driver_sql(
+        for row in driver.execute(
             "SELECT topic_id, partition, next_seq FROM log_partitions WHERE topic_id IN (SELECT value FROM json_each(?))",
             (json.dumps(sorted(ids)),),
         )
@@ -61,7 +64,7 @@ def read(connection: Connection, topics: Mapping[str, Topic], wanted: Sequence[t
             break
         if heads.get((topic_id, source.partition), 0) <= offset:
             continue
-        rows = connection.exec_driver_sql(
+        rows = driver.execute(
             "SELECT seq, key, value, headers, published_at FROM log_records"
             " WHERE topic_id = ? AND partition = ? AND seq >= ? ORDER BY seq LIMIT ?",
             (topic_id, source.partition, offset, limit - len(found)),
