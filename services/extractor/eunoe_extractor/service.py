@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from eunoe.v1 import events_pb2
@@ -29,7 +29,7 @@ from eunoe_extractor.segments.limits import Limits
 from eunoe_extractor.segments.outline import Origin, units
 from eunoe_extractor.segments.stop import StoppableCounter
 from eunoe_extractor.title import date_of, speaker_of, title_of
-from eunoe_extractor.turn import text_before, turn_of
+from eunoe_extractor.turn import Before, awaited_before, said_before, turn_of
 
 
 class ExtractCatalogue(DocumentCatalogue, UnitCatalogue, Protocol):
@@ -59,14 +59,15 @@ async def extract(
     if parsed.warnings:
         await catalogue.add_warnings(row.tenant, row.id, row.generation, parsed.warnings)
     counter = tokens or limits.without_embedder()
-    origin = _origin(row, parsed.title)
-    made = await _stored(origin, parsed, row, counter, limits, catalogue=catalogue, clock=clock)
     turn = turn_of(row)
-    if made and turn is not None:
+    before = await said_before(row, turn, catalogue=catalogue) if turn is not None else Before("")
+    origin = replace(_origin(row, parsed.title), before=before.text)
+    made = await _stored(origin, parsed, row, counter, limits, catalogue=catalogue, clock=clock)
+    if made and turn is not None and not before.is_final:
         # Stored before it waits for the turn before it, so that the turn after it need not wait for both.
-        before = await text_before(row, turn, catalogue=catalogue, clock=clock)
-        if before:
-            made = await _stored(replace(origin, before=before), parsed, row, counter, limits, catalogue=catalogue, clock=clock)
+        before = await awaited_before(row, turn, catalogue=catalogue, clock=clock)
+        if before.text:
+            made = await _stored(replace(origin, before=before.text), parsed, row, counter, limits, catalogue=catalogue, clock=clock)
     if not made:
         return []
     passages = sum(1 for each in made if each.kind is Kind.PASSAGE)
@@ -101,9 +102,8 @@ async def _current(event: Event, catalogue: DocumentCatalogue) -> DocumentRow | 
 
 async def _parse(row: DocumentRow, *, blobs: BlobStore, parser: Parser) -> ParsedDocument:
     async with blobs.as_file(row.tenant, BlobKey(row.id, row.generation, row.blob)) as path:
-        format_id = await asyncio.to_thread(
-            verified_format, path, accepted=row.content_type, name=row.name, media_type=row.media_type, sha256=row.sha256
-        )
+        verify = partial(verified_format, accepted=row.content_type, name=row.name, media_type=row.media_type, sha256=row.sha256)
+        format_id = await off_loop(row.size, verify, path)
         return await parser.parse(path, format_id=format_id, name=row.name)
 
 

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from eunoe_contracts.clock import Clock
-from eunoe_contracts.stages import DocumentStatus
-from eunoe_stores.catalogue.port import DocumentCatalogue, UnitCatalogue
-from eunoe_stores.catalogue.rows import DocumentQuery, DocumentRow, Page
+from eunoe_stores.catalogue.port import UnitCatalogue
+from eunoe_stores.catalogue.rows import DocumentRow
 
 WAIT_S = 5.0
-PAUSE_S = 0.1
-OPEN_LISTED = 200
-WAITED_FOR = (DocumentStatus.QUEUED, DocumentStatus.EXTRACTING)
-"""In the order a document passes them, so that one that moves on between two questions is seen."""
-
-
-class TurnCatalogue(DocumentCatalogue, UnitCatalogue, Protocol):
-    """The parts of the catalogue that are read here."""
+PAUSE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,43 +28,33 @@ def turn_of(row: DocumentRow) -> Turn | None:
     return Turn(session, position if isinstance(position, int) and not isinstance(position, bool) else None)
 
 
-async def text_before(row: DocumentRow, turn: Turn, *, catalogue: TurnCatalogue, clock: Clock) -> str:
-    """The whole text of the turn before this one, with its speaker; empty for the first.
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was said before a turn, with its speaker; empty for the first. `is_final` once no earlier turn is awaited any more."""
 
-    Turns posted together are read at the same time. While an earlier turn of the session is still to be read this waits, up to
-    five seconds, so that the context does not depend on which worker was faster.
-    """
+    text: str
+    is_final: bool = True
+
+
+async def said_before(row: DocumentRow, turn: Turn, *, catalogue: UnitCatalogue) -> Before:
+    """The whole text of the turn before this one, as far as it is there now."""
     if turn.position is None:
-        return ""
+        return Before("")
+    earlier = await catalogue.turn_before(row.tenant, row.container, turn.session, before=turn.position)
+    if earlier is None or not earlier.passages:
+        return Before("", is_final=earlier is None or not earlier.is_awaited)
+    text, speaker = "\n".join(each.text for each in earlier.passages), earlier.passages[-1].location.speaker
+    return Before(f"{speaker}: {text}" if speaker else text)
+
+
+async def awaited_before(row: DocumentRow, turn: Turn, *, catalogue: UnitCatalogue, clock: Clock) -> Before:
+    """As `said_before`, after the turn before this one has been read: turns posted together are read at the same time.
+
+    Waits up to five seconds, so that the context does not depend on which worker was faster.
+    """
     deadline = clock.monotonic() + WAIT_S
-    is_open = True
     while True:
-        last = await catalogue.last_turn(row.tenant, row.container, turn.session, before=turn.position)
-        source = await catalogue.document(row.tenant, last.document) if last is not None else None
-        reached = turn_of(source) if source is not None else None
-        position = reached.position if reached is not None else None
-        is_next = position is not None and position == turn.position - 1
-        if is_next or not is_open or clock.monotonic() >= deadline:
-            break
-        # Asked before the turn is read again: what is not open by then has been stored.
-        is_open = await _is_one_open(row, turn, position, catalogue=catalogue)
-        if is_open:
-            await clock.sleep(PAUSE_S)
-    if last is None:
-        return ""
-    units = await catalogue.units(row.tenant, last.document, last.generation)
-    text = "\n".join(each.text for each in units if each.kind is last.kind) or last.text
-    return f"{last.location.speaker}: {text}" if last.location.speaker else text
-
-
-async def _is_one_open(row: DocumentRow, turn: Turn, reached: int | None, *, catalogue: TurnCatalogue) -> bool:
-    for status in WAITED_FOR:
-        query = DocumentQuery(container=row.container, status=str(status))
-        listed, _ = await catalogue.list_documents(row.tenant, query, Page(limit=OPEN_LISTED))
-        for each in listed:
-            other = turn_of(each)
-            if other is None or other.session != turn.session or other.position is None or turn.position is None:
-                continue
-            if other.position < turn.position and (reached is None or other.position > reached):
-                return True
-    return False
+        before = await said_before(row, turn, catalogue=catalogue)
+        if before.is_final or clock.monotonic() >= deadline:
+            return before
+        await clock.sleep(PAUSE_S)

@@ -90,24 +90,26 @@ async def turn(catalogue: SqlCatalogue, position: int, *texts: str, session: str
     return document
 
 
-async def test_last_turn_is_the_nearest_earlier_one(catalogue: SqlCatalogue):
+async def test_the_turn_before_is_the_nearest_earlier_one(catalogue: SqlCatalogue):
     await turn(catalogue, 1, "one")
     second = await turn(catalogue, 2, "two", "two again")
     await turn(catalogue, 4, "four")
     await turn(catalogue, 3, "other session", session="t")
-    found = await catalogue.last_turn(TENANT, CONTAINER, "s", before=4)
+    found = await catalogue.turn_before(TENANT, CONTAINER, "s", before=4)
     assert found is not None
-    assert (found.document, found.text) == (second, "two again")
-    assert await catalogue.last_turn(TENANT, CONTAINER, "s", before=1) is None
-    assert await catalogue.last_turn(TENANT, CONTAINER, "", before=9) is None
-    assert await catalogue.last_turn("other", CONTAINER, "s", before=9) is None
+    assert (found.document, [each.text for each in found.passages], found.is_awaited) == (second, ["two", "two again"], False)
+    assert await catalogue.turn_before(TENANT, CONTAINER, "s", before=1) is None
+    assert await catalogue.turn_before(TENANT, CONTAINER, "", before=9) is None
+    assert await catalogue.turn_before("other", CONTAINER, "s", before=9) is None
 
 
-async def test_last_turn_without_a_passage_yet_is_none(catalogue: SqlCatalogue):
+async def test_a_turn_before_that_is_not_read_yet_is_awaited_until_it_ends(catalogue: SqlCatalogue):
     await turn(catalogue, 1, "one")
     second = await turn(catalogue, 2)
-    assert await catalogue.last_turn(TENANT, CONTAINER, "s", before=3) is None
+    awaited = await catalogue.turn_before(TENANT, CONTAINER, "s", before=3)
+    assert awaited is not None
+    assert (awaited.document, awaited.passages, awaited.is_awaited) == (second, (), True)
     await catalogue.erase(TENANT, second, now=NOON)
-    found = await catalogue.last_turn(TENANT, CONTAINER, "s", before=3)
+    found = await catalogue.turn_before(TENANT, CONTAINER, "s", before=3)
     assert found is not None
-    assert found.text == "one"
+    assert [each.text for each in found.passages] == ["one"]

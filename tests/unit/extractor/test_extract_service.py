@@ -26,7 +26,7 @@ from eunoe_extractor.segments.limits import Limits
 from eunoe_extractor.service import erase, extract, undo_extract
 from eunoe_extractor.wiring import build
 from eunoe_stores.blobs.port import BlobKey
-from eunoe_stores.catalogue.rows import DocumentQuery, DocumentRow, Page
+from eunoe_stores.catalogue.rows import DocumentRow, EarlierTurn
 from eunoe_stores.testing import MemoryBlobStore
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
@@ -78,19 +78,18 @@ class Rows:
     async def delete_units(self, tenant: str, document: UUID, *, through_generation: int) -> int:
         return len(self.stored.pop(document, []))
 
-    async def list_documents(self, tenant: str, query: DocumentQuery, page: Page) -> tuple[Sequence[DocumentRow], int]:
-        rows = [row for row in self.documents.values() if row.container == query.container and str(row.status) == query.status]
-        return rows, len(rows)
-
-    async def last_turn(self, tenant: str, container: str, session: str, *, before: int) -> Unit | None:
-        found = [
-            (int(row.metadata["position"]), unit)  # type: ignore[arg-type]
+    async def turn_before(self, tenant: str, container: str, session: str, *, before: int) -> EarlierTurn | None:
+        earlier = [
+            (int(row.metadata["position"]), row)  # type: ignore[arg-type]
             for row in self.documents.values()
             if row.metadata.get("session") == session and int(row.metadata["position"]) < before  # type: ignore[arg-type]
-            for unit in self.stored.get(row.id, [])
-            if unit.kind is Kind.PASSAGE
         ]
-        return max(found, key=lambda each: each[0])[1] if found else None
+        if not earlier:
+            return None
+        row = max(earlier, key=lambda each: each[0])[1]
+        passages = tuple(unit for unit in self.stored.get(row.id, []) if unit.kind is Kind.PASSAGE)
+        awaited = not passages and row.status in {DocumentStatus.QUEUED, DocumentStatus.EXTRACTING}
+        return EarlierTurn(row.id, passages, is_awaited=awaited)
 
 
 @dataclass

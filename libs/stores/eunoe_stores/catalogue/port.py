@@ -21,6 +21,7 @@ from eunoe_stores.catalogue.rows import (
     DeadLetterRow,
     DocumentQuery,
     DocumentRow,
+    EarlierTurn,
     End,
     Erasure,
     MemoryRow,
@@ -144,8 +145,8 @@ class UnitCatalogue(Protocol):
         """Remove units of that and older generations; returns how many."""
         ...
 
-    async def last_turn(self, tenant: str, container: str, session: str, *, before: int) -> Unit | None:
-        """The passage of the nearest earlier turn (`metadata.position` < before) of a session; None when there is none yet."""
+    async def turn_before(self, tenant: str, container: str, session: str, *, before: int) -> EarlierTurn | None:
+        """The nearest earlier turn (`metadata.position` < before) of a session that is readable or in work; None when there is none."""
         ...
 
 
@@ -241,6 +242,12 @@ class ErasureCatalogue(Protocol):
 
     async def pending_erasures(self, *, requested_before: datetime, limit: int) -> Sequence[Erasure]:
         """Erasures of all tenants without a proof."""
+        ...
+
+    async def purge(self) -> bool:
+        """Make what was deleted or blanked unrecoverable from the files. False when somebody was in the way; then try again
+        later. May be called twice.
+        """
         ...
 
     async def prove_erasure(self, tenant: str, document: UUID, generation: int, *, now: datetime) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from eunoe_contracts.content import Metadata
+from eunoe_contracts.content import Metadata, Unit
 from eunoe_contracts.stages import DocumentStatus, Stage, StageState
 from eunoe_contracts.tenancy import Scope
 
@@ -112,6 +112,15 @@ class Accepted:
     document: DocumentRow
     action: AcceptAction
     updated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierTurn:
+    """The turn of a conversation before another. `passages` are in order; none while it `is_awaited`, that is, not read yet."""
+
+    document: UUID
+    passages: tuple[Unit, ...]
+    is_awaited: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 from eunoe_contracts.content import Json, Metadata
 from eunoe_contracts.errors import IdempotencyConflict, StaleGeneration
 from eunoe_contracts.stages import DocumentStatus
-from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from eunoe_stores.catalogue.rows import AcceptAction, Accepted, AcceptPlan, NewDocument
 from eunoe_stores.catalogue.sql import document_rows
 from eunoe_stores.catalogue.sql.part import SqlPart
+from eunoe_stores.catalogue.sql.prepared import apply, fetch, insert_numbered
 from eunoe_stores.catalogue.sql.queue_room import QueueRoom
 from eunoe_stores.catalogue.tables import documents
 
@@ -46,13 +48,13 @@ class SqlAcceptance(SqlPart):
     async def accept(self, tenant: str, new: NewDocument, *, plan: AcceptPlan, queue_limit: int, now: datetime) -> Accepted:
         """See `DocumentCatalogue.accept`."""
         work = partial(_accept, tenant=tenant, new=new, plan=plan, room=self._queue_room, queue_limit=queue_limit, now=now)
-        accepted = await self._database.write(work)
+        accepted = await self._database.write(work, quick=True)
         self._changes.tell(tenant, new.id)
         return accepted
 
 
 def _plan(connection: Connection, *, tenant: str, new: NewDocument, reprocess: bool) -> AcceptPlan:
-    row = connection.execute(STATE, {"document": new.id, "of_tenant": tenant}).mappings().first()
+    row = fetch(connection, STATE, {"document": new.id, "of_tenant": tenant}).mapping()
     if row is None:
         return AcceptPlan(AcceptAction.CREATE, 1)
     _refuse_other_body(row, new)
@@ -61,7 +63,7 @@ def _plan(connection: Connection, *, tenant: str, new: NewDocument, reprocess: b
     return AcceptPlan(AcceptAction.DEDUPLICATE, row["generation"])
 
 
-def _refuse_other_body(row: RowMapping, new: NewDocument) -> None:
+def _refuse_other_body(row: Mapping[str, Any], new: NewDocument) -> None:
     # A tombstone has no fingerprint: after an erasure the id is free for any body.
     if row["status"] != DocumentStatus.ERASED and row["fingerprint"] != new.fingerprint:
         raise IdempotencyConflict
@@ -70,7 +72,7 @@ def _refuse_other_body(row: RowMapping, new: NewDocument) -> None:
 def _accept(
     connection: Connection, *, tenant: str, new: NewDocument, plan: AcceptPlan, room: QueueRoom, queue_limit: int, now: datetime
 ) -> Accepted:
-    row = connection.execute(WHOLE, {"document": new.id, "of_tenant": tenant}).mappings().first()
+    row = fetch(connection, WHOLE, {"document": new.id, "of_tenant": tenant}).mapping()
     if row is None:
         if plan != AcceptPlan(AcceptAction.CREATE, 1):
             raise StaleGeneration
@@ -86,7 +88,7 @@ def _accept(
     if row["generation"] + 1 != plan.generation:
         raise StaleGeneration
     # The row moves to the end of the order of acceptance, so it is written anew; the revision goes on for those who watch.
-    connection.execute(DELETE, {"of_sequence": row["sequence"]})
+    apply(connection, DELETE, {"of_sequence": row["sequence"]})
     created_at = now if row["status"] == DocumentStatus.ERASED else row["created_at"]
     is_open = not DocumentStatus(row["status"]).is_end
     return _start(
@@ -118,14 +120,13 @@ def _start(
         room.take(connection, queue_limit)
     values = document_rows.accepted_values(tenant, new, generation=plan.generation, revision=revision, created_at=created_at, now=now)
     try:
-        key = connection.execute(INSERT, values).inserted_primary_key
+        sequence = insert_numbered(connection, INSERT, values)
     except IntegrityError as error:  # on PostgreSQL another process may accept the same id at the same moment
         raise StaleGeneration from error
-    assert key is not None  # noqa: S101 - an INSERT of one row always has one
-    return Accepted(document_rows.document_row({**values, "sequence": key[0]}), plan.action)
+    return Accepted(document_rows.document_row({**values, "sequence": sequence}), plan.action)
 
 
-def _merge(connection: Connection, row: RowMapping, new: NewDocument, now: datetime) -> Accepted:
+def _merge(connection: Connection, row: Mapping[str, Any], new: NewDocument, now: datetime) -> Accepted:
     tags = [*row["tags"], *(tag for tag in dict.fromkeys(new.tags) if tag not in row["tags"])]
     metadata: dict[str, Json] = {**row["metadata"], **new.metadata}
     updated = tuple(name for name, changed in (("tags", tags != row["tags"]), ("metadata", metadata != row["metadata"])) if changed)
@@ -137,7 +138,7 @@ def _merge(connection: Connection, row: RowMapping, new: NewDocument, now: datet
         "revision": row["revision"] + 1,
         "updated_at": now,
     }
-    connection.execute(MERGE, {"of_sequence": row["sequence"], **_prefixed({**values, **_turn(metadata)})})
+    apply(connection, MERGE, {"of_sequence": row["sequence"], **_prefixed({**values, **_turn(metadata)})})
     merged = document_rows.document_row({**row, **values})
     return Accepted(merged, AcceptAction.DEDUPLICATE, updated)
 

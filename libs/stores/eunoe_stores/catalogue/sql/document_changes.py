@@ -12,10 +12,11 @@ from uuid import UUID
 
 from eunoe_contracts.errors import DocumentNotFound
 from eunoe_contracts.stages import DocumentStatus
-from sqlalchemy import Connection, RowMapping, Update, bindparam, select, true, update
+from sqlalchemy import Connection, Update, bindparam, select, true, update
 
 from eunoe_stores.catalogue.rows import DocumentRow, End
 from eunoe_stores.catalogue.sql.documents import SqlDocuments, read_document
+from eunoe_stores.catalogue.sql.prepared import apply, fetch
 from eunoe_stores.catalogue.sql.together import Together
 from eunoe_stores.catalogue.tables import documents
 from eunoe_stores.sqlite.port import Database
@@ -45,7 +46,7 @@ REVISION = select(documents.c.revision, documents.c.status).where(*_IS_IT)
 
 
 def _mark_published(connection: Connection, parameters: Sequence[dict[str, Any]]) -> list[None]:
-    connection.execute(PUBLISHED, parameters).close()
+    apply(connection, PUBLISHED, parameters)
     return [None] * len(parameters)
 
 
@@ -54,7 +55,7 @@ class SqlDocumentChanges(SqlDocuments):
 
     def __init__(self, database: Database, *, watch_interval_s: float = 0.5) -> None:
         super().__init__(database, watch_interval_s=watch_interval_s)
-        self._published: Together[dict[str, Any]] = Together(partial(database.write, durable=False), _mark_published)
+        self._published: Together[dict[str, Any]] = Together(partial(database.write, durable=False, quick=True), _mark_published)
 
     async def mark_published(self, tenant: str, document: UUID, generation: int) -> None:
         """See `DocumentCatalogue.mark_published`."""
@@ -82,7 +83,7 @@ class SqlDocumentChanges(SqlDocuments):
             change(connection, row["sequence"], values)
             return True
 
-        changed = await self._database.write(work, durable=False)
+        changed = await self._database.write(work, durable=False, quick=True)
         self._changes.tell(tenant, document)
         return changed
 
@@ -97,7 +98,7 @@ class SqlDocumentChanges(SqlDocuments):
             if fresh:
                 change(connection, row["sequence"], {"warnings": [*row["warnings"], *fresh]})
 
-        await self._database.write(work, durable=False)
+        await self._database.write(work, durable=False, quick=True)
         self._changes.tell(tenant, document)
 
     async def watch(self, tenant: str, document: UUID, *, since: int) -> AsyncIterator[DocumentRow]:
@@ -121,15 +122,15 @@ class SqlDocumentChanges(SqlDocuments):
                     await asyncio.wait_for(changed.wait(), self._watch_interval_s)
 
 
-def row_for_change(connection: Connection, tenant: str, document: UUID) -> RowMapping | None:
+def row_for_change(connection: Connection, tenant: str, document: UUID) -> dict[str, Any] | None:
     """The row, locked until the transaction ends, with what a change must look at; tombstones too."""
-    return connection.execute(FOR_CHANGE, {"document": document, "of_tenant": tenant}).mappings().first()
+    return fetch(connection, FOR_CHANGE, {"document": document, "of_tenant": tenant}).mapping()
 
 
 def change(connection: Connection, sequence: int, values: Mapping[str, Any]) -> None:
     """Set columns and raise the revision."""
     parameters = {f"new_{name}": value for name, value in values.items()}
-    connection.execute(_change(tuple(values)), {"of_sequence": sequence, **parameters}).close()
+    apply(connection, _change(tuple(values)), {"of_sequence": sequence, **parameters})
 
 
 @cache
@@ -141,7 +142,7 @@ def _change(names: tuple[str, ...]) -> Update:
     )
 
 
-def _may_end(row: RowMapping, end: End) -> bool:
+def _may_end(row: Mapping[str, Any], end: End) -> bool:
     if not DocumentStatus(row["status"]).is_end:
         return True
     # A replayed optional stage makes a done document better; it never makes one worse.
@@ -150,7 +151,7 @@ def _may_end(row: RowMapping, end: End) -> bool:
 
 
 def _revision(connection: Connection, tenant: str, document: UUID) -> tuple[int, bool]:
-    row = connection.execute(REVISION, {"document": document, "of_tenant": tenant}).first()
+    row = fetch(connection, REVISION, {"document": document, "of_tenant": tenant}).first()
     if row is None or row.status == DocumentStatus.ERASED:
         raise DocumentNotFound
     return row.revision, DocumentStatus(row.status).is_end

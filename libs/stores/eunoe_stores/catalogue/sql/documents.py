@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, or_, select, 
 from eunoe_stores.catalogue.rows import DocumentQuery, DocumentRow, OpenDocument, Page
 from eunoe_stores.catalogue.sql import document_rows
 from eunoe_stores.catalogue.sql.part import SqlPart
+from eunoe_stores.catalogue.sql.prepared import fetch
 from eunoe_stores.catalogue.sql.queue_room import COUNT_OPEN
 from eunoe_stores.catalogue.sql.together import Together, chunks
 from eunoe_stores.catalogue.tables import documents, stages
@@ -105,7 +106,7 @@ class SqlDocuments(SqlPart):
             return {}
 
         def work(connection: Connection) -> dict[UUID, DocumentRow]:
-            rows = connection.execute(MANY, {"ids": list(documents), "of_tenant": tenant}).mappings()
+            rows = fetch(connection, MANY, {"ids": list(documents), "of_tenant": tenant}).mappings()
             return {row["id"]: document_rows.document_row(row) for row in rows}
 
         return await self._database.read(work, quick=True)
@@ -119,7 +120,7 @@ class SqlDocuments(SqlPart):
 
         def work(connection: Connection) -> dict[str, UUID]:
             found: dict[str, UUID] = {}
-            for row in connection.execute(BY_TITLE, {"of_tenant": tenant, "in_container": container, "keys": wanted}):
+            for row in fetch(connection, BY_TITLE, {"of_tenant": tenant, "in_container": container, "keys": wanted}):
                 found[row.name_key] = row.id
                 found[row.title_key] = row.id
             return {title: found[key] for title, key in keys.items() if key and key in found}
@@ -147,17 +148,17 @@ class SqlDocuments(SqlPart):
     async def older_versions(self, tenant: str, document: UUID) -> Sequence[UUID]:
         """See `DocumentCatalogue.older_versions`."""
         parameters = {"document": document, "of_tenant": tenant}
-        return await self._database.read(lambda connection: list(connection.execute(OLDER_VERSIONS, parameters).scalars()), quick=True)
+        return await self._database.read(lambda connection: fetch(connection, OLDER_VERSIONS, parameters).scalars(), quick=True)
 
     async def is_superseded(self, tenant: str, document: UUID) -> bool:
         """See `DocumentCatalogue.is_superseded`."""
         parameters = {"document": document, "of_tenant": tenant}
-        return await self._database.read(lambda connection: connection.execute(NEWER_VERSION, parameters).first() is not None, quick=True)
+        return await self._database.read(lambda connection: fetch(connection, NEWER_VERSION, parameters).first() is not None, quick=True)
 
     async def open_documents(self, *, not_updated_since: datetime, limit: int) -> Sequence[OpenDocument]:
         """See `DocumentCatalogue.open_documents`."""
         parameters = {"since": not_updated_since, "at_most": limit}
-        return await self._database.read(lambda connection: [OpenDocument(*row) for row in connection.execute(OPEN, parameters)])
+        return await self._database.read(lambda connection: [OpenDocument(*row) for row in fetch(connection, OPEN, parameters)])
 
     async def count_open(self) -> int:
         """See `DocumentCatalogue.count_open`."""
@@ -166,7 +167,7 @@ class SqlDocuments(SqlPart):
     async def documents_in(self, tenant: str, container: str) -> Sequence[UUID]:
         """See `ContainerCatalogue.documents_in`."""
         parameters = {"of_tenant": tenant, "in_container": container}
-        return await self._database.read(lambda connection: list(connection.execute(IN_CONTAINER, parameters).scalars()))
+        return await self._database.read(lambda connection: fetch(connection, IN_CONTAINER, parameters).scalars())
 
 
 def read_documents(connection: Connection, keys: Sequence[DocumentKey]) -> list[DocumentRow | None]:
@@ -176,9 +177,9 @@ def read_documents(connection: Connection, keys: Sequence[DocumentKey]) -> list[
         for ids in chunks(document for of_tenant, document in keys if of_tenant == tenant):
             parameters = {"ids": ids, "of_tenant": tenant}
             ledgers: dict[tuple[UUID, int], list[Any]] = defaultdict(list)
-            for entry in connection.execute(LEDGERS, parameters):
+            for entry in fetch(connection, LEDGERS, parameters):
                 ledgers[entry.document, entry.generation].append(entry)
-            for row in connection.execute(MANY, parameters).mappings():
+            for row in fetch(connection, MANY, parameters).mappings():
                 ledger = document_rows.ledger_rows(ledgers[row["id"], row["generation"]])
                 found[tenant, row["id"]] = document_rows.document_row(row, ledger)
     return [found.get(key) for key in keys]
@@ -186,8 +187,8 @@ def read_documents(connection: Connection, keys: Sequence[DocumentKey]) -> list[
 
 def read_document(connection: Connection, *, tenant: str, document: UUID) -> DocumentRow | None:
     """The current generation with its ledger, in the transaction given; None when unknown or erased."""
-    row = connection.execute(ONE, {"document": document, "of_tenant": tenant}).mappings().first()
+    row = fetch(connection, ONE, {"document": document, "of_tenant": tenant}).mapping()
     if row is None:
         return None
     parameters = {"document": document, "of_tenant": tenant, "of_generation": row["generation"]}
-    return document_rows.document_row(row, document_rows.ledger_rows(connection.execute(LEDGER, parameters)))
+    return document_rows.document_row(row, document_rows.ledger_rows(fetch(connection, LEDGER, parameters)))

@@ -16,6 +16,7 @@ from eunoe_stores.catalogue.sql.documents import read_document
 from eunoe_stores.catalogue.sql.memory_rows import bury_held_by
 from eunoe_stores.catalogue.sql.part import SqlPart
 from eunoe_stores.catalogue.tables import dead_letters, documents, erasures, memory_sources, stages
+from eunoe_stores.sqlite.old_pages import drop_old_pages
 
 BLANK: dict[str, Any] = {
     **dict.fromkeys(("name", "name_key", "title", "title_key", "custom_id", "sha256", "blob", "fingerprint", "session"), ""),
@@ -139,6 +140,10 @@ class SqlErasures(SqlPart):
         """See `ErasureCatalogue.pending_erasures`; the oldest first."""
         parameters = {"before": requested_before, "at_most": limit}
         return await self._database.read(lambda connection: [Erasure(**row) for row in connection.execute(PENDING, parameters).mappings()])
+
+    async def purge(self) -> bool:
+        """See `ErasureCatalogue.purge`."""
+        return await drop_old_pages(self._database)
 
     async def prove_erasure(self, tenant: str, document: UUID, generation: int, *, now: datetime) -> None:
         """See `ErasureCatalogue.prove_erasure`. The first proof stays."""

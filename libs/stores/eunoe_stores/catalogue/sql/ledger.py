@@ -16,6 +16,7 @@ from eunoe_stores.catalogue.sql import ledger_rows
 from eunoe_stores.catalogue.sql.dead_letter_rows import write_exhausted, write_poison
 from eunoe_stores.catalogue.sql.ledger_state import FailureLike, Ledger, StageKeyLike
 from eunoe_stores.catalogue.sql.part import SqlPart
+from eunoe_stores.catalogue.sql.prepared import apply, fetch
 from eunoe_stores.catalogue.sql.together import Together
 from eunoe_stores.catalogue.tables import documents, stages
 from eunoe_stores.sqlite.port import Database
@@ -68,7 +69,7 @@ class SqlLedger(SqlPart):
 
     def __init__(self, database: Database, *, watch_interval_s: float = 0.5) -> None:
         super().__init__(database, watch_interval_s=watch_interval_s)
-        self._steps: Together[Step] = Together(partial(database.write, durable=False), _take_steps)
+        self._steps: Together[Step] = Together(partial(database.write, durable=False, quick=True), _take_steps)
         self._fences: Together[Fence] = Together(partial(database.read, quick=True), _check_fences)
 
     async def claim(self, tenant: str, key: StageKeyLike, *, owner: str, lease_s: float, now: datetime) -> ClaimOutcome:
@@ -131,7 +132,7 @@ class SqlLedger(SqlPart):
             count = int(connection.execute(COUNT_RUNNING).scalar_one())
             if count:
                 connection.execute(TOUCH_RUNNING).close()
-                connection.execute(RELEASE_RUNNING, {"released_at": now}).close()
+                apply(connection, RELEASE_RUNNING, {"released_at": now})
             return count
 
         return await self._database.write(work)
@@ -155,7 +156,7 @@ class SqlLedger(SqlPart):
         """See `LedgerCatalogue.stage_outcomes`."""
         parameters = {"document": document, "of_tenant": tenant, "of_generation": generation}
         return await self._database.read(
-            lambda connection: {Stage(row.stage): ClaimOutcome(row.state) for row in connection.execute(OUTCOMES, parameters)}
+            lambda connection: {Stage(row.stage): ClaimOutcome(row.state) for row in fetch(connection, OUTCOMES, parameters)}
         )
 
     async def _step(self, step: Step) -> Any:
@@ -179,7 +180,7 @@ def _check_fences(connection: Connection, fences: Sequence[Fence]) -> list[bool]
     ids = list({fence.document for fence in fences})
     current = {
         (tenant, document): Ledger(0, generation, DocumentStatus(status))
-        for tenant, document, generation, status in connection.execute(FENCES, {"ids": ids})
+        for tenant, document, generation, status in fetch(connection, FENCES, {"ids": ids})
     }
     ledgers = (current.get((fence.tenant, fence.document)) for fence in fences)
     return [ledger is not None and not ledger.is_fenced(fence.generation) for fence, ledger in zip(fences, ledgers, strict=True)]

@@ -10,6 +10,7 @@ from eunoe_contracts.stages import DocumentStatus, Stage, StageState
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from eunoe_stores.catalogue.sql.ledger_state import Entry, Ledger
+from eunoe_stores.catalogue.sql.prepared import apply, fetch
 from eunoe_stores.catalogue.tables import documents, stages
 
 Key = tuple[str, UUID]
@@ -65,7 +66,7 @@ def load(connection: Connection, keys: Iterable[Key]) -> dict[Key, Ledger]:
     """Ledgers of the documents that exist (tombstones too), locked until the transaction ends."""
     ids = list({document for _, document in keys})
     ledgers: dict[Key, Ledger] = {}
-    for row in connection.execute(LOAD, {"ids": ids}):
+    for row in fetch(connection, LOAD, {"ids": ids}):
         tenant, document, sequence, generation, status, stage, state, owner, lease_until, attempts, code, message, updated_at = row
         ledger = ledgers.get((tenant, document))
         if ledger is None:
@@ -110,4 +111,4 @@ def store(connection: Connection, ledgers: Mapping[Key, Ledger]) -> None:
             )
     for statement, rows in ((INSERT_STAGES, inserts), (UPDATE_STAGES, updates), (UPDATE_DOCUMENTS, changed)):
         if rows:
-            connection.execute(statement, rows).close()
+            apply(connection, statement, rows)

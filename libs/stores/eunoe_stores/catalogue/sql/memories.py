@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, select, updat
 from eunoe_stores.catalogue.rows import MemoryRow, Page
 from eunoe_stores.catalogue.sql import memory_rows
 from eunoe_stores.catalogue.sql.memory_writes import SqlMemoryWrites
+from eunoe_stores.catalogue.sql.prepared import fetch
 from eunoe_stores.catalogue.tables import memories, memory_sources
 
 RESTS_ON = (
@@ -39,7 +40,7 @@ class SqlMemories(SqlMemoryWrites):
         parameters = {"of_document": document, "of_tenant": tenant, "of_generation": generation}
 
         def work(connection: Connection) -> list[tuple[MemoryRow, UUID, tuple[Entity, ...]]]:
-            links = connection.execute(RESTS_ON, parameters).all()
+            links = fetch(connection, RESTS_ON, parameters).all()
             found = memory_rows.read(connection, tenant, (link.memory for link in links))
             return [(found[link.memory], link.unit, memory_rows.entities(link.entities)) for link in links if link.memory in found]
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from eunoe_contracts.content import Entity
-from sqlalchemy import Connection, RowMapping, bindparam, delete, or_, select, true, update
+from sqlalchemy import Connection, bindparam, delete, or_, select, true, update
 
 from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
 from eunoe_stores.catalogue.sql.documents import NOT_ERASED
+from eunoe_stores.catalogue.sql.prepared import apply, fetch
 from eunoe_stores.catalogue.sql.together import chunks
 from eunoe_stores.catalogue.tables import documents, memories, memory_sources
 
@@ -80,20 +81,20 @@ DROP_ALL_SOURCES = delete(memory_sources).where(
 )
 
 
-def with_sources(connection: Connection, tenant: str, rows: Sequence[RowMapping]) -> list[MemoryRow]:
+def with_sources(connection: Connection, tenant: str, rows: Sequence[Mapping[Any, Any]]) -> list[MemoryRow]:
     """Values of rows that have at least `FIELDS`, with their sources in order of acceptance."""
     sources: dict[UUID, dict[UUID, None]] = {}
     for ids in chunks(row["id"] for row in rows):
-        for memory, document in connection.execute(SOURCES, {"ids": ids, "of_tenant": tenant}):
+        for memory, document in fetch(connection, SOURCES, {"ids": ids, "of_tenant": tenant}):
             sources.setdefault(memory, {})[document] = None
     return [_row(row, tuple(sources.get(row["id"], ()))) for row in rows]
 
 
 def read(connection: Connection, tenant: str, ids: Iterable[UUID]) -> dict[UUID, MemoryRow]:
     """Those that are visible."""
-    rows: list[RowMapping] = []
+    rows: list[Mapping[Any, Any]] = []
     for chunk in chunks(ids):
-        rows.extend(connection.execute(BY_ID, {"ids": chunk, "of_tenant": tenant}).mappings())
+        rows.extend(fetch(connection, BY_ID, {"ids": chunk, "of_tenant": tenant}).mappings())
     return {row.id: row for row in with_sources(connection, tenant, rows)}
 
 
@@ -102,10 +103,10 @@ def bury_orphans(connection: Connection, tenant: str, candidates: Iterable[UUID]
     orphans: list[OrphanedMemory] = []
     for ids in chunks(candidates):
         parameters = {"ids": ids, "of_tenant": tenant}
-        used = set(connection.execute(STILL_USED, parameters).scalars())
-        orphans.extend(OrphanedMemory(id_, epoch) for id_, epoch in connection.execute(EPOCHS, parameters) if id_ not in used)
+        used = set(fetch(connection, STILL_USED, parameters).scalars())
+        orphans.extend(OrphanedMemory(id_, epoch) for id_, epoch in fetch(connection, EPOCHS, parameters) if id_ not in used)
     if orphans:
-        connection.execute(BURY, [{"of_memory": orphan.id, "of_tenant": tenant} for orphan in orphans]).close()
+        apply(connection, BURY, [{"of_memory": orphan.id, "of_tenant": tenant} for orphan in orphans])
     return orphans
 
 
@@ -116,12 +117,12 @@ def bury_held_by(connection: Connection, tenant: str, document: UUID, through: i
     """
     of_document = {"of_tenant": tenant, "of_document": document, "through": through}
     stale: list[OrphanedMemory] = []
-    for ids in chunks(connection.execute(OF_DOCUMENT, of_document).scalars()):
-        held = set(connection.execute(HELD_ELSEWHERE, {**of_document, "ids": ids}).scalars())
+    for ids in chunks(fetch(connection, OF_DOCUMENT, of_document).scalars()):
+        held = set(fetch(connection, HELD_ELSEWHERE, {**of_document, "ids": ids}).scalars())
         lost = [{"of_memory": id_, "of_tenant": tenant} for id_ in ids if id_ not in held]
         if lost:
-            connection.execute(BURY, lost).close()
-        for id_, epoch, is_alive in connection.execute(ALL_EPOCHS, {"ids": ids, "of_tenant": tenant}):
+            apply(connection, BURY, lost)
+        for id_, epoch, is_alive in fetch(connection, ALL_EPOCHS, {"ids": ids, "of_tenant": tenant}):
             stale.extend(OrphanedMemory(id_, each) for each in range(1, epoch if is_alive else epoch + 1))
     return stale
 
@@ -136,6 +137,6 @@ def entities(values: Iterable[dict[str, str]]) -> tuple[Entity, ...]:
     return tuple(Entity(UUID(value["id"]), value["container"], value["name"], value["type"]) for value in values)
 
 
-def _row(row: RowMapping, sources: tuple[UUID, ...]) -> MemoryRow:
+def _row(row: Mapping[str, Any], sources: tuple[UUID, ...]) -> MemoryRow:
     values: dict[str, Any] = {name: row[name] for name in FIELDS}
     return MemoryRow(**{**values, "tags": tuple(values["tags"])}, sources=sources)

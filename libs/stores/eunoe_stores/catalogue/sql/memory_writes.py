@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from eunoe_contracts.content import Memory
 from eunoe_contracts.stages import DocumentStatus
-from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
 from eunoe_stores.catalogue.sql import memory_rows
 from eunoe_stores.catalogue.sql.document_changes import row_for_change
 from eunoe_stores.catalogue.sql.ledger_state import Ledger
 from eunoe_stores.catalogue.sql.part import SqlPart
+from eunoe_stores.catalogue.sql.prepared import apply, fetch
 from eunoe_stores.catalogue.sql.together import chunks
 from eunoe_stores.catalogue.tables import memories, memory_sources
+from eunoe_stores.sqlite.port import FEW_ROWS
 
 EXISTING = (
     select(memories)
@@ -54,7 +56,7 @@ class SqlMemoryWrites(SqlPart):
             found = memory_rows.read(connection, tenant, (memory.id for memory in given))
             return [found[memory.id] for memory in given]
 
-        return await self._database.write(work, durable=False)
+        return await self._database.write(work, durable=False, quick=len(memories) <= FEW_ROWS)
 
     async def bury_memories(self, tenant: str, document: UUID, *, through_generation: int) -> Sequence[OrphanedMemory]:
         """See `MemoryCatalogue.bury_memories`."""
@@ -67,10 +69,10 @@ class SqlMemoryWrites(SqlPart):
         parameters = {"of_tenant": tenant, "of_document": document, "through": through_generation}
 
         def work(connection: Connection) -> list[OrphanedMemory]:
-            touched = list(connection.execute(THROUGH, parameters).scalars())
+            touched = fetch(connection, THROUGH, parameters).scalars()
             if not touched:
                 return []
-            connection.execute(DROP_THROUGH, parameters).close()
+            apply(connection, DROP_THROUGH, parameters)
             return memory_rows.bury_orphans(connection, tenant, touched)
 
         return await self._database.write(work)
@@ -79,20 +81,20 @@ class SqlMemoryWrites(SqlPart):
         """See `MemoryCatalogue.delete_memory`."""
 
         def work(connection: Connection) -> OrphanedMemory | None:
-            connection.execute(memory_rows.DROP_ALL_SOURCES, {"of_tenant": tenant, "of_memory": memory}).close()
+            apply(connection, memory_rows.DROP_ALL_SOURCES, {"of_tenant": tenant, "of_memory": memory})
             return next(iter(memory_rows.bury_orphans(connection, tenant, [memory])), None)
 
         return await self._database.write(work)
 
 
 def _upsert(connection: Connection, tenant: str, given: Sequence[Memory], now: datetime) -> None:
-    existing: dict[UUID, RowMapping] = {}
+    existing: dict[UUID, dict[str, Any]] = {}
     for ids in chunks(memory.id for memory in given):
-        rows = connection.execute(EXISTING, {"ids": ids, "of_tenant": tenant}).mappings()
+        rows = fetch(connection, EXISTING, {"ids": ids, "of_tenant": tenant}).mappings()
         existing.update({row["id"]: row for row in rows})
     fresh = [_values(tenant, memory, 1, now) for memory in given if memory.id not in existing]
     if fresh:
-        connection.execute(INSERT_MEMORIES, fresh).close()
+        apply(connection, INSERT_MEMORIES, fresh)
     for memory in given:
         row = existing.get(memory.id)
         if row is None:
@@ -103,7 +105,7 @@ def _upsert(connection: Connection, tenant: str, given: Sequence[Memory], now: d
             connection.execute(this.values(values)).close()
 
 
-def _joined(row: RowMapping, memory: Memory, now: datetime) -> dict[str, Any]:
+def _joined(row: Mapping[str, Any], memory: Memory, now: datetime) -> dict[str, Any]:
     """What a further source adds to a memory that is there: tags, certainty, and a time where none was known."""
     tags = [*row["tags"], *(tag for tag in memory.tags if tag not in row["tags"])]
     wanted = {
@@ -137,9 +139,9 @@ def _values(tenant: str, memory: Memory, epoch: int, now: datetime) -> dict[str,
 
 def _replace_sources(connection: Connection, tenant: str, document: UUID, generation: int, given: Sequence[Memory]) -> None:
     parameters = {"of_tenant": tenant, "of_document": document, "of_generation": generation}
-    before = set(connection.execute(OF_GENERATION, parameters).scalars())
+    before = set(fetch(connection, OF_GENERATION, parameters).scalars())
     if before:
-        connection.execute(DROP_GENERATION, parameters).close()
+        apply(connection, DROP_GENERATION, parameters)
     sources = [
         {
             "memory": memory.id,
@@ -154,5 +156,5 @@ def _replace_sources(connection: Connection, tenant: str, document: UUID, genera
         for ordinal, memory in enumerate(given)
     ]
     if sources:
-        connection.execute(INSERT_SOURCES, sources).close()
+        apply(connection, INSERT_SOURCES, sources)
     memory_rows.bury_orphans(connection, tenant, before - {memory.id for memory in given})

@@ -14,14 +14,16 @@ from eunoe_contracts.content import Kind, Location, Unit
 from eunoe_contracts.stages import DocumentStatus
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select
 
+from eunoe_stores.catalogue.rows import EarlierTurn
 from eunoe_stores.catalogue.sql.document_changes import change, row_for_change
 from eunoe_stores.catalogue.sql.document_rows import title_key
 from eunoe_stores.catalogue.sql.documents import NOT_ERASED, READABLE
 from eunoe_stores.catalogue.sql.ledger_state import Ledger
 from eunoe_stores.catalogue.sql.part import SqlPart
+from eunoe_stores.catalogue.sql.prepared import apply, fetch
 from eunoe_stores.catalogue.sql.together import Together, chunks
 from eunoe_stores.catalogue.tables import documents, units
-from eunoe_stores.sqlite.port import Database
+from eunoe_stores.sqlite.port import FEW_ROWS, Database
 
 GenerationKey: TypeAlias = tuple[str, UUID, int]
 """Tenant, document and generation."""
@@ -65,8 +67,9 @@ LATEST = select(func.max(units.c.generation)).select_from(_with_document).where(
 DELETE_ONE = delete(units).where(*_of_document, units.c.generation == bindparam("of_generation"))
 DELETE_THROUGH = delete(units).where(*_of_document, units.c.generation <= bindparam("through"))
 INSERT = insert(units)
+UNREAD = frozenset({DocumentStatus.QUEUED.value, DocumentStatus.EXTRACTING.value})
 PREVIOUS_TURN = (
-    select(documents.c.id)
+    select(documents.c.id, documents.c.status)
     .where(
         documents.c.tenant == bindparam("of_tenant"),
         documents.c.container == bindparam("in_container"),
@@ -95,13 +98,13 @@ class SqlUnits(SqlPart):
             row = row_for_change(connection, tenant, document)
             if row is None or Ledger(0, row["generation"], DocumentStatus(row["status"])).is_fenced(generation):
                 return False
-            connection.execute(DELETE_ONE, {"of_tenant": tenant, "of_document": document, "of_generation": generation}).close()
+            apply(connection, DELETE_ONE, {"of_tenant": tenant, "of_document": document, "of_generation": generation})
             if rows:
-                connection.execute(INSERT, rows).close()
+                apply(connection, INSERT, rows)
             change(connection, row["sequence"], {"title": title, "title_key": title_key(title), "updated_at": now})
             return True
 
-        written = await self._database.write(work, durable=False)
+        written = await self._database.write(work, durable=False, quick=len(units) <= FEW_ROWS)
         self._changes.tell(tenant, document)
         return written
 
@@ -116,33 +119,33 @@ class SqlUnits(SqlPart):
             return {}
         parameters = {"of_tenant": tenant, "ids": list(ids)}
         return await self._database.read(
-            lambda connection: {row.id: _unit(row) for row in connection.execute(BY_ID, parameters)},  # the newest comes last
+            lambda connection: {row.id: _unit(row) for row in fetch(connection, BY_ID, parameters)},  # the newest comes last
             quick=True,
         )
 
     async def latest_generation_with_units(self, tenant: str, document: UUID) -> int:
         """See `UnitCatalogue.latest_generation_with_units`."""
         parameters = {"of_tenant": tenant, "of_document": document}
-        return await self._database.read(lambda connection: int(connection.execute(LATEST, parameters).scalar() or 0), quick=True)
+        return await self._database.read(lambda connection: int(fetch(connection, LATEST, parameters).scalar() or 0), quick=True)
 
     async def delete_units(self, tenant: str, document: UUID, *, through_generation: int) -> int:
         """See `UnitCatalogue.delete_units`."""
         parameters = {"of_tenant": tenant, "of_document": document, "through": through_generation}
-        return await self._database.write(lambda connection: connection.execute(DELETE_THROUGH, parameters).rowcount)
+        return await self._database.write(lambda connection: apply(connection, DELETE_THROUGH, parameters))
 
-    async def last_turn(self, tenant: str, container: str, session: str, *, before: int) -> Unit | None:
-        """See `UnitCatalogue.last_turn`: the last passage of that turn."""
+    async def turn_before(self, tenant: str, container: str, session: str, *, before: int) -> EarlierTurn | None:
+        """See `UnitCatalogue.turn_before`."""
         parameters = {"of_tenant": tenant, "in_container": container, "of_session": session, "before": before}
 
-        def work(connection: Connection) -> Unit | None:
-            document = connection.execute(PREVIOUS_TURN, parameters).scalar()
-            if document is None:
+        def work(connection: Connection) -> EarlierTurn | None:
+            turn = fetch(connection, PREVIOUS_TURN, parameters).first()
+            if turn is None:
                 return None
-            of_document = {"of_tenant": tenant, "of_document": document}
-            generation = connection.execute(LATEST, of_document).scalar()
-            rows = connection.execute(OF_GENERATION, {**of_document, "of_generation": generation or 0})
-            passages = [row for row in rows if row.kind == Kind.PASSAGE]
-            return _unit(passages[-1]) if passages else None
+            of_document = {"of_tenant": tenant, "of_document": turn.id}
+            generation = fetch(connection, LATEST, of_document).scalar()
+            rows = fetch(connection, OF_GENERATION, {**of_document, "of_generation": generation}) if generation else ()
+            passages = tuple(_unit(row) for row in rows if row.kind == Kind.PASSAGE)
+            return EarlierTurn(turn.id, passages, is_awaited=not passages and turn.status in UNREAD)
 
         return await self._database.read(work, quick=True)
 
@@ -152,7 +155,7 @@ def read_units(connection: Connection, keys: Sequence[GenerationKey]) -> list[Se
     found: dict[GenerationKey, list[Unit]] = defaultdict(list)
     for tenant, generation in {(tenant, generation) for tenant, _, generation in keys}:
         for ids in chunks(document for of_tenant, document, of in keys if (of_tenant, of) == (tenant, generation)):
-            for row in connection.execute(OF_GENERATIONS, {"of_tenant": tenant, "ids": ids, "of_generation": generation}):
+            for row in fetch(connection, OF_GENERATIONS, {"of_tenant": tenant, "ids": ids, "of_generation": generation}):
                 found[tenant, row.document, generation].append(_unit(row))
     for units_of_one in found.values():
         units_of_one.sort(key=lambda unit: (ORDER[unit.kind], unit.ordinal))
