@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+import asyncio
 import errno
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
-from eunoe_contracts.errors import StorageFull, StoreUnavailable
+from eunoe_contracts.errors import BlobNotFound, StorageFull, StoreUnavailable
 from eunoe_stores.blobs import staging
 from eunoe_stores.blobs.folder import FolderBlobStore
 from eunoe_stores.blobs.port import BlobKey
@@ -27,17 +28,36 @@ async def one_chunk() -> AsyncIterator[bytes]:
 async def test_a_full_disk_is_named_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, error: type[Exception]
 ) -> None:
-    def refuse(_file: object) -> None:
+    def refuse(*_: object) -> None:
         raise OSError(code, "no")
 
     store = FolderBlobStore(tmp_path)
-    monkeypatch.setattr(staging, "sync_file", refuse)
-    monkeypatch.setattr("eunoe_stores.blobs.folder.sync_file", refuse)
+    await store.stage("t", "staged", one_chunk(), limit=10)
+    monkeypatch.setattr(staging.Upload, "write", refuse)
     with pytest.raises(error):
         await store.stage("t", "u", one_chunk(), limit=10)
+    monkeypatch.setattr("eunoe_stores.blobs.promotion.sync_bytes", refuse)
     with pytest.raises(error):
         await store.put("t", KEY, b"x")
+    with pytest.raises(error):
+        await store.promote("t", "staged", KEY)
+    await store.discard("t", "staged")
     assert files_in(tmp_path) == []
+
+
+async def test_uploads_promoted_together_share_the_syncs_and_fail_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr("eunoe_stores.blobs.promotion.sync_directory", synced.append)
+    store = FolderBlobStore(tmp_path)
+    keys = [BlobKey(uuid4(), 1, "source-0") for _ in range(20)]
+    for number in range(len(keys)):
+        if number != 7:
+            await store.stage("t", f"u{number}", one_chunk(), limit=10)
+    results = await asyncio.gather(*(store.promote("t", f"u{number}", key) for number, key in enumerate(keys)), return_exceptions=True)
+    assert [number for number, result in enumerate(results) if result is not None] == [7]
+    assert isinstance(results[7], BlobNotFound)
+    assert [await store.read("t", key) for number, key in enumerate(keys) if number != 7] == [b"x" * 10] * 19
+    assert synced.count(tmp_path / "t") <= 2
 
 
 async def test_files_are_private_and_lie_where_the_design_says(tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 from eunoe_contracts.errors import BlobNotFound, StorageFull, StoreUnavailable
 
@@ -42,23 +41,26 @@ def sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
-def sync_file(file: BinaryIO) -> None:
-    """Make the bytes written so far durable."""
-    file.flush()
-    os.fsync(file.fileno())
+def sync_bytes(path: Path) -> None:
+    """Make what was written to a file durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def make_directories(directory: Path, root: Path) -> list[Path]:
     """Create what is missing between the root and the directory; returns the parents that got a new name."""
-    changed: list[Path] = []
-    missing = [directory]
-    while missing[-1] != root:
-        missing.append(missing[-1].parent)
-    for each in reversed(missing):
-        with suppress(FileExistsError):
-            each.mkdir(mode=0o700)
-            changed.append(each.parent)
-    return changed
+    try:
+        directory.mkdir(mode=0o700)
+    except FileExistsError:
+        return []
+    except FileNotFoundError:
+        if directory == root:
+            raise
+        return [*make_directories(directory.parent, root), *make_directories(directory, root)]
+    return [directory.parent]
 
 
 def remove_empty(directory: Path) -> bool:

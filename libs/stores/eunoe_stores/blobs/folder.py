@@ -15,26 +15,30 @@ from uuid import UUID, uuid4
 
 from eunoe_contracts.errors import BlobNotFound, StoreUnavailable
 
-from eunoe_stores.blobs.files import make_directories, named_errors, remove_empty, sync_directory, sync_file
+from eunoe_stores.blobs.files import make_directories, named_errors, remove_empty, sync_directory
 from eunoe_stores.blobs.names import checked_key, checked_tenant, checked_upload
 from eunoe_stores.blobs.port import BlobKey, StagedBlob
+from eunoe_stores.blobs.promotion import Promotion
 from eunoe_stores.blobs.staging import BUFFER_BYTES, PARTIAL, Upload
 
 CHUNK_BYTES = 256 * 1024
+SMALL_BYTES = 64 * 1024
+"""Up to this size an upload is written on the event loop."""
 STAGING = "staging"
 T = TypeVar("T")
 
 
 class FolderBlobStore:
-    """Blobs as files on a local disk, for one process. All file work happens in threads; the root is made when it is missing.
+    """Blobs as files on a local disk, for one process. Long file work happens in threads; the root is made when it is missing.
 
-    Everything a call reports as stored survives loss of power: fsync of the file, rename, fsync of the directories that changed.
+    What `promote` and `put` have stored survives loss of power: fsync of the file, rename, fsync of the directories that changed.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()
         # A delete that removes an empty directory must not meet a promote that is about to put a file there.
         self._tree = threading.Lock()
+        self._promotion = Promotion(self._root, self._tree)
 
     async def stage(self, tenant: str, upload_id: str, chunks: AsyncIterator[bytes], *, limit: int) -> StagedBlob:
         """See `BlobStore.stage`. At most 1 MiB and one chunk are held in memory."""
@@ -45,7 +49,11 @@ class FolderBlobStore:
             if len(buffer) >= BUFFER_BYTES:
                 break
         else:
-            return await _in_thread(partial(self._stage_whole, target, upload_id, bytes(buffer), limit))
+            whole = partial(self._stage_whole, target, upload_id, bytes(buffer), limit)
+            if len(buffer) > SMALL_BYTES:
+                return await _in_thread(whole)
+            with named_errors():
+                return whole()  # the page cache takes it sooner than another thread would begin
         upload = await _in_thread(lambda: self._open_upload(target, limit))
         try:
             await _in_thread(lambda data=bytes(buffer): upload.write(data))  # type: ignore[misc]  # mypy cannot infer such a lambda
@@ -71,8 +79,7 @@ class FolderBlobStore:
 
     async def promote(self, tenant: str, upload_id: str, key: BlobKey) -> None:
         """See `BlobStore.promote`. Raises `BlobNotFound` when neither the upload nor the blob is there."""
-        source, target = self._staged(tenant, upload_id), self._path(tenant, key)
-        await _in_thread(lambda: self._move(source, target))
+        await self._promotion.move(self._staged(tenant, upload_id), self._path(tenant, key))
 
     async def discard(self, tenant: str, upload_id: str) -> None:
         """See `BlobStore.discard`."""
@@ -115,7 +122,7 @@ class FolderBlobStore:
     async def as_file(self, tenant: str, key: BlobKey) -> AsyncIterator[Path]:
         """See `BlobStore.as_file`. The path is the blob itself."""
         path = self._path(tenant, key)
-        if not await _in_thread(path.is_file):
+        if not path.is_file():
             raise BlobNotFound
         yield path
 
@@ -150,29 +157,19 @@ class FolderBlobStore:
         return self._root / checked_tenant(tenant) / str(key.document) / str(key.generation) / key.name
 
     def _open_upload(self, target: Path, limit: int) -> Upload:
-        for changed in make_directories(target.parent, self._root):
-            sync_directory(changed)
-        return Upload(target, limit=limit)
-
-    def _move(self, source: Path, target: Path) -> None:
-        with self._tree:
-            changed = make_directories(target.parent, self._root)
-            try:
-                source.replace(target)
-            except FileNotFoundError:
-                if not target.is_file():
-                    raise
-                # Promoted before; that call may have been cut off before its names were durable.
-        for directory in (target.parent, *changed):
-            sync_directory(directory)
+        try:
+            return Upload(target, limit=limit)
+        except FileNotFoundError:
+            for changed in make_directories(target.parent, self._root):
+                sync_directory(changed)
+            return Upload(target, limit=limit)
 
     def _put(self, temporary: Path, target: Path, data: bytes) -> None:
         make_directories(temporary.parent, self._root)
         try:
             with temporary.open("xb") as file:
                 file.write(data)
-                sync_file(file)
-            self._move(temporary, target)
+            self._promotion.move_now(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
 

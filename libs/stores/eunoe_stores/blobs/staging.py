@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from eunoe_contracts.errors import PayloadTooLarge
 
-from eunoe_stores.blobs.files import sync_file
 from eunoe_stores.blobs.port import StagedBlob
 
 HEAD_BYTES = 64 * 1024
@@ -48,9 +47,8 @@ class Upload:
                 view = view[self._file.write(view) :]
 
     def finish(self, upload_id: str) -> StagedBlob:
-        """Give it its own name. The bytes are durable; the name becomes so with `promote`, and until then nobody was promised it."""
+        """Give it its own name. Bytes and name become durable with `promote`; until then nobody was promised them."""
         with self._lock:
-            sync_file(self._file)
             self._file.close()
             self._temporary.replace(self._target)
         return StagedBlob(upload_id, self._size, self._hash.hexdigest(), self._head)
