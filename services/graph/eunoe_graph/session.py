@@ -16,8 +16,8 @@ from eunoe_stores.graph.port import Edge, EdgeKind, GraphStore, Node
 from eunoe_graph.node import session_node, unit_node
 from eunoe_graph.outline import Drawing
 
-LONGEST_SESSION = 2000
-"""Passages of a session that are looked at to find the neighbours of a turn."""
+NO_POSITION = -1.0
+"""Weight of the edge to a passage whose turn has no position: before all that have one."""
 
 
 def session_name(row: DocumentRow) -> str:
@@ -33,13 +33,15 @@ def turn_position(row: DocumentRow) -> int | None:
 
 
 def session_of(row: DocumentRow, units: Sequence[Unit]) -> Drawing:
-    """The session's node and an edge to each passage of the turn; nothing for a document that is no turn."""
+    """The session's node and an edge to each passage of the turn, whose weight is the turn's position; nothing for no turn."""
     name = session_name(row)
     if not name:
         return Drawing((), ())
     node = session_node(session_id(row.tenant, row.container, name), row.container, name)
     passages = [unit_node(unit) for unit in units if unit.kind is Kind.PASSAGE]
-    edges = tuple(Edge(node.key, EdgeKind.HAS_PASSAGE, passage.key, row.id, row.generation) for passage in passages)
+    position = turn_position(row)
+    weight = NO_POSITION if position is None else float(position)
+    edges = tuple(Edge(node.key, EdgeKind.HAS_PASSAGE, passage.key, row.id, row.generation, weight) for passage in passages)
     return Drawing((node,), edges)
 
 
@@ -50,17 +52,12 @@ async def turn_order(row: DocumentRow, units: Sequence[Unit], *, graph: GraphSto
     if position is None or not passages:
         return []
     session = session_node(session_id(row.tenant, row.container, session_name(row)), row.container, "")
-    found = await graph.neighbours(row.tenant, session.key, kinds=frozenset({EdgeKind.HAS_PASSAGE}), outgoing=True, limit=LONGEST_SESSION)
-    others = [each.node for each in found if each.node.document != row.id and isinstance(each.node.properties.get("position"), int)]
-    earlier = [node for node in others if _position(node) < position]
-    later = [node for node in others if _position(node) > position]
+    earlier, later = await graph.beside(row.tenant, session.key, EdgeKind.HAS_PASSAGE, weight=position, but=row.id)
     edges = []
-    if earlier:
-        last = max(earlier, key=lambda node: (_position(node), node.generation, _ordinal(node)))
-        edges.append(_next(last, unit_node(passages[0]), position - _position(last)))
-    if later:
-        first = min(later, key=lambda node: (_position(node), -node.generation, _ordinal(node)))
-        edges.append(_next(unit_node(passages[-1]), first, _position(first) - position))
+    if earlier is not None and (before := _position(earlier)) is not None:
+        edges.append(_next(earlier, unit_node(passages[0]), position - before))
+    if later is not None and (after := _position(later)) is not None:
+        edges.append(_next(unit_node(passages[-1]), later, after - position))
     return edges
 
 
@@ -70,9 +67,6 @@ def _next(source: Node, target: Node, distance: int) -> Edge:
     return Edge(source.key, EdgeKind.NEXT, target.key, owner, source.generation, 1 / distance)
 
 
-def _position(node: Node) -> int:
-    return int(node.properties.get("position") or 0)
-
-
-def _ordinal(node: Node) -> int:
-    return int(node.properties.get("ordinal") or 0)
+def _position(node: Node) -> int | None:
+    position = node.properties.get("position")
+    return position if isinstance(position, int) else None

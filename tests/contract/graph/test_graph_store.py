@@ -227,3 +227,35 @@ async def test_sqlite_tables_survive_and_newer_ones_are_refused(tmp_path: Path) 
     with pytest.raises(SchemaTooNew):
         await SqliteGraphStore(database).count("t")
     await database.close()
+
+
+async def test_beside_finds_what_comes_before_and_after_in_the_order_of_weights(store: GraphStore):
+    kind, session = EdgeKind.HAS_PASSAGE, UUID(int=99)
+    nodes = [node(number) for number in (1, 2, 3, 4, 6)] + [node(5, generation=2)]
+    weights = {1: 1.0, 2: 1.0, 3: 2.0, 4: 5.0, 5: 5.0, 6: 5.0, 7: 3.0}
+    await store.upsert("t", nodes, [edge(99, number, kind, weight=weight) for number, weight in weights.items()])
+    await store.upsert("t", [node(8, document=OTHER)], [edge(99, 8, kind, weight=2.5, document=OTHER), edge(99, 3, weight=9.0)])
+
+    async def beside(weight: float, but: UUID = OTHER) -> list[int | None]:
+        found = await store.beside("t", session, kind, weight=weight, but=but)
+        return [each and each.key.int for each in found]
+
+    assert await beside(2.0) == [2, 5]  # the last of weight 1; of weight 5 the newest generation; 7 has no node
+    assert await beside(2.0, but=UUID(int=7)) == [2, 8]
+    assert await beside(1.0) == [None, 3]
+    assert await beside(9.0) == [5, None]
+    assert await store.beside("other", session, kind, weight=2.0, but=OTHER) == (None, None)
+
+
+async def test_the_turns_of_a_long_session_are_found_by_an_index(tmp_path: Path):
+    database = SqliteDatabase(tmp_path / "eunoe.db", synchronous="NORMAL")
+    store = SqliteGraphStore(database)
+    await store.prepare()
+    statement = (
+        "EXPLAIN QUERY PLAN SELECT target FROM graph_edges e WHERE e.tenant = 't' AND e.source = x'00' AND e.kind = 'has_passage'"
+        " AND e.weight < 5 ORDER BY e.weight DESC LIMIT 1"
+    )
+    plan = await database.read(lambda connection: [row[3] for row in raw(connection).execute(statement)])
+    await database.close()
+    assert len(plan) == 1
+    assert "graph_edges_weight" in plan[0]

@@ -42,6 +42,10 @@ class YieldingStore(MemoryGraphStore):
         await asyncio.sleep(0)
         return await super().neighbours(tenant, key, kinds=kinds, outgoing=outgoing, limit=limit)
 
+    async def beside(self, tenant: str, key: UUID, kind: EdgeKind, *, weight: float, but: UUID) -> tuple[Node | None, Node | None]:
+        await asyncio.sleep(0)
+        return await super().beside(tenant, key, kind, weight=weight, but=but)
+
     async def by_name(
         self, tenant: str, names: Sequence[str], *, kinds: frozenset[NodeKind], containers: tuple[str, ...]
     ) -> Sequence[Node]:

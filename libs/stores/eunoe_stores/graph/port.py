@@ -88,6 +88,14 @@ class GraphStore(Protocol):
         """Direct neighbours, heaviest first, then by key. No kinds means all."""
         ...
 
+    async def beside(self, tenant: str, key: UUID, kind: EdgeKind, *, weight: float, but: UUID) -> tuple[Node | None, Node | None]:
+        """The targets of edges of a kind whose weights are nearest below and above: what comes before and after in an order.
+
+        Edges that document `but` made are left out. Of several with one weight: below the newest generation's last by the property
+        `ordinal`, above its first.
+        """
+        ...
+
     async def hops(
         self,
         tenant: str,

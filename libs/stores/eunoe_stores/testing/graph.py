@@ -51,6 +51,18 @@ class MemoryGraphStore:
         ordered = sorted(best.values(), key=lambda each: (-each.weight, each.node.key, not each.outgoing, each.kind))
         return ordered[:limit]
 
+    async def beside(self, tenant: str, key: UUID, kind: EdgeKind, *, weight: float, but: UUID) -> tuple[Node | None, Node | None]:
+        """See `GraphStore.beside`."""
+        edges = [edge for edge in self._of(tenant) if (edge.source, edge.kind) == (key, kind) and edge.document != but]
+        near = [(edge.weight, node) for edge in edges if (node := self._nodes.get((tenant, edge.target))) is not None]
+
+        def rank(each: tuple[float, Node], sign: int) -> tuple[float, int, int]:
+            return each[0], sign * each[1].generation, int(each[1].properties.get("ordinal") or 0)
+
+        below = max((each for each in near if each[0] < weight), key=lambda each: rank(each, 1), default=None)
+        above = min((each for each in near if each[0] > weight), key=lambda each: rank(each, -1), default=None)
+        return below and below[1], above and above[1]
+
     async def hops(
         self,
         tenant: str,

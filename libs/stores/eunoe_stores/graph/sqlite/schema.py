@@ -22,6 +22,8 @@ _STATEMENTS = (
         generation INTEGER NOT NULL, weight REAL NOT NULL, PRIMARY KEY (tenant, source, kind, target, document)
     ) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS graph_edges_target ON graph_edges (tenant, target, kind, source)",
+    # For what comes before and after in an order, such as the turns of a session.
+    "CREATE INDEX IF NOT EXISTS graph_edges_weight ON graph_edges (tenant, source, kind, weight) WHERE kind = 'has_passage'",
     "CREATE INDEX IF NOT EXISTS graph_edges_document ON graph_edges (tenant, document, generation)",
 )
 

@@ -16,7 +16,7 @@ from eunoe_stores.graph.sqlite import removal, traversal
 from eunoe_stores.graph.sqlite.rows import NODE_COLUMNS, chunks, edge_row, marks, node, node_row, within
 from eunoe_stores.graph.sqlite.schema import prepare
 from eunoe_stores.sqlite.connections import raw
-from eunoe_stores.sqlite.port import Database
+from eunoe_stores.sqlite.port import FEW_ROWS, Database
 
 T = TypeVar("T")
 _EDGE_UPSERT = """
@@ -50,14 +50,20 @@ class SqliteGraphStore:
             driver.executemany("INSERT OR REPLACE INTO graph_nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", node_rows)
             driver.executemany(_EDGE_UPSERT, edge_rows)
 
-        await self._write(work)
+        await self._write(work, quick=len(nodes) + len(edges) <= FEW_ROWS)
 
     async def neighbours(
         self, tenant: str, key: UUID, *, kinds: frozenset[EdgeKind] = frozenset(), outgoing: bool | None = None, limit: int = 50
     ) -> Sequence[Neighbour]:
         """See `GraphStore.neighbours`. Nodes that do not exist (yet) are left out."""
         names = sorted(kinds)
-        return await self._read(lambda driver: traversal.neighbours(driver, tenant, key.bytes, names, outgoing=outgoing, limit=limit))
+        return await self._read(
+            lambda driver: traversal.neighbours(driver, tenant, key.bytes, names, outgoing=outgoing, limit=limit), quick=limit <= FEW_ROWS
+        )
+
+    async def beside(self, tenant: str, key: UUID, kind: EdgeKind, *, weight: float, but: UUID) -> tuple[Node | None, Node | None]:
+        """See `GraphStore.beside`."""
+        return await self._read(lambda driver: traversal.beside(driver, tenant, key.bytes, kind, weight=weight, but=but.bytes), quick=True)
 
     async def hops(
         self,
@@ -83,7 +89,7 @@ class SqliteGraphStore:
             statement = "SELECT count(*) FROM graph_edges WHERE tenant = ? AND target = ? AND kind = ?"
             return {key: driver.execute(statement, (tenant, key.bytes, kind.value)).fetchone()[0] for key in keys}
 
-        return await self._read(work)
+        return await self._read(work, quick=len(keys) <= FEW_ROWS)
 
     async def by_name(
         self, tenant: str, names: Sequence[str], *, kinds: frozenset[NodeKind], containers: tuple[str, ...]
@@ -101,7 +107,7 @@ class SqliteGraphStore:
                 found += map(node, driver.execute(statement, (tenant, *part, *parameters, *sorted(kinds))))
             return found
 
-        return await self._read(work)
+        return await self._read(work, quick=len(wanted) <= FEW_ROWS)
 
     async def nodes(self, tenant: str, keys: Sequence[UUID]) -> Mapping[UUID, Node]:
         """See `GraphStore.nodes`."""
@@ -125,7 +131,7 @@ class SqliteGraphStore:
         """See `GraphStore.count`."""
         condition, parameters = (" AND document = ?", (document.bytes,)) if document else ("", ())
         statement = f"SELECT count(*) FROM graph_nodes WHERE tenant = ?{condition}"  # noqa: S608 - fixed names
-        return await self._read(lambda driver: int(driver.execute(statement, (tenant, *parameters)).fetchone()[0]))
+        return await self._read(lambda driver: int(driver.execute(statement, (tenant, *parameters)).fetchone()[0]), quick=bool(document))
 
     async def count_edges(self, tenant: str) -> Mapping[EdgeKind, int]:
         """See `GraphStore.count_edges`."""
@@ -145,14 +151,14 @@ class SqliteGraphStore:
                 found += map(node, driver.execute(statement, (tenant, *part)))
             return found
 
-        return await self._read(work)
+        return await self._read(work, quick=len(values) <= FEW_ROWS)
 
-    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _read(self, work: Callable[[sqlite3.Connection], T], *, quick: bool = False) -> T:
         if not self._prepared:
             await self.prepare()
-        return await self._database.read(lambda connection: work(raw(connection)))
+        return await self._database.read(lambda connection: work(raw(connection)), quick=quick)
 
-    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _write(self, work: Callable[[sqlite3.Connection], T], *, quick: bool = False) -> T:
         if not self._prepared:
             await self.prepare()
-        return await self._database.write(lambda connection: work(raw(connection)), durable=False)
+        return await self._database.write(lambda connection: work(raw(connection)), durable=False, quick=quick)

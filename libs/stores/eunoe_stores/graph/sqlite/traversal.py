@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from eunoe_stores.graph.port import EdgeKind, Neighbour
+from eunoe_stores.graph.port import EdgeKind, Neighbour, Node
 from eunoe_stores.graph.sqlite.rows import NODE_COLUMNS, NODE_WIDTH, marks, node, within
 
 MAX_VISITED = 10_000
@@ -32,6 +32,25 @@ def neighbours(
     statement = f"{' UNION ALL '.join(parts)} ORDER BY weight DESC, 1, outgoing DESC, 9 LIMIT ?"
     rows = driver.execute(statement, (*parameters, limit)).fetchall()
     return [Neighbour(node(row), EdgeKind(row[NODE_WIDTH]), row[NODE_WIDTH + 1], bool(row[NODE_WIDTH + 2])) for row in rows]
+
+
+def beside(
+    driver: sqlite3.Connection, tenant: str, key: bytes, kind: EdgeKind, *, weight: float, but: bytes
+) -> tuple[Node | None, Node | None]:
+    """Nearest below and above. SQLite reads the edges in the order of their index and sorts those of one weight only; the kind stands
+    in the text, since a partial index serves no parameter.
+    """
+    found: list[Node | None] = []
+    for sign, order in (("<", "DESC"), (">", "ASC")):
+        row = driver.execute(
+            f"SELECT {NODE_COLUMNS} FROM graph_edges e JOIN graph_nodes n ON n.tenant = e.tenant AND n.key = e.target "  # noqa: S608 - fixed names
+            f"WHERE e.tenant = ? AND e.source = ? AND e.kind = '{kind.value}' AND e.weight {sign} ? AND e.document <> ? "
+            f"ORDER BY e.weight {order}, n.generation DESC, n.properties ->> 'ordinal' {order} LIMIT 1",
+            (tenant, key, weight, but),
+        ).fetchone()
+        found.append(None if row is None else node(row))
+    before, after = found
+    return before, after
 
 
 def hops(
