@@ -226,18 +226,33 @@ def test_a_page_with_too_many_lines_is_read_as_text(tmp_path: Path):
     assert document.warnings == ("page 1 with too many lines to look for tables, which were read as plain text",)
 
 
-def test_characters_beyond_the_basic_plane_stay_in_their_cells(tmp_path: Path):
+def with_codes(path: Path, content: bytes, codes: dict[str, str]) -> Path:
+    """A page with two by two boxes whose font says that letters stand for other characters."""
+    mapped = b" ".join(b"<%02X> <%s>" % (ord(each), code.encode("utf-16-be").hex().encode()) for each, code in codes.items())
     unicode_map = b"""/CIDInit /ProcSet findresource begin begincmap /CMapType 2 def 1 begincodespacerange <00> <ff> endcodespacerange
-2 beginbfchar <41> <D840DC0B> <42> <0042> endbfchar endcmap end"""
-    content = b"""BT /F 12 Tf 80 705 Td (A) Tj 100 0 Td (B) Tj -100 -30 Td (BA) Tj 100 0 Td (AB) Tj ET
-70 660 100 30 re 170 660 100 30 re 70 690 100 30 re 170 690 100 30 re S"""
+%d beginbfchar %s endbfchar endcmap end""" % (len(codes), mapped)
+    boxes = b" 70 660 100 30 re 170 660 100 30 re 70 690 100 30 re 170 690 100 30 re S"
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
         b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 5 0 R/Resources<</Font<</F 4 0 R>>>>>>",
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>",
-        *(b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream) for stream in (content, unicode_map)),
+        *(b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream) for stream in (content + boxes, unicode_map)),
     ]
     written = b"".join(b"%d 0 obj%s endobj\n" % (number, each) for number, each in enumerate(objects, 1))
-    (tmp_path / "a").write_bytes(b"%PDF-1.7\n" + written + b"trailer<</Root 1 0 R>>")
-    assert tables(tmp_path / "a") == [[("\U0002000b", "B"), ("B\U0002000b", "\U0002000bB")]]
+    path.write_bytes(b"%PDF-1.7\n" + written + b"trailer<</Root 1 0 R>>")
+    return path
+
+
+def test_characters_beyond_the_basic_plane_stay_in_their_cells(tmp_path: Path):
+    content = b"BT /F 12 Tf 80 705 Td (A) Tj 100 0 Td (B) Tj -100 -30 Td (BA) Tj 100 0 Td (AB) Tj ET"
+    path = with_codes(tmp_path / "a", content, {"A": "\U0002000b", "B": "B"})
+    assert tables(path) == [[("\U0002000b", "B"), ("B\U0002000b", "\U0002000bB")]]
+
+
+@pytest.mark.parametrize("number", ["0", "7"])
+def test_a_page_cannot_mark_a_table_itself(tmp_path: Path, number: str):
+    content = b"BT /F 12 Tf 80 735 Td (A%bB) Tj 0 -30 Td (C) Tj 100 -30 Td (C) Tj ET" % number.encode()
+    path = with_codes(tmp_path / "a", content, {"A": "\ue001", "B": "\ue002", "C": "C", number: number})
+    assert tables(path) == [[("C", ""), ("", "C")]]
+    assert number in read(path).text

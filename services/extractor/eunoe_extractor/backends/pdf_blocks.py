@@ -46,7 +46,11 @@ class PageBlocks:
 
         A table at the top of a page that goes on with the one at the end of the page before gets the header of that one.
         """
-        pieces = PLACE.split(raw) if tables else [raw]
+        if not tables:
+            self._cut = None
+            self._add_lines(page_lines(raw), headings, page)
+            return
+        pieces = PLACE.split(raw)
         top = [line for line in page_lines(pieces[0]) if line][: FURNITURE_LINES + 1]
         before, self._cut = self._cut, None
         for number, piece in enumerate(pieces):

@@ -22,6 +22,8 @@ CROSSINGS = 20_000
 
 def tables(rules: Rules) -> list[list[Box]]:
     """The cells (left, top, right, bottom) of each table of at least two cells, from the top. Raises `TooMuchDrawn`."""
+    if len(rules.across) < 2 or len(rules.down) < 2:  # noqa: PLR2004  # as on most pages
+        return []
     ys, across = _merged(rules.across)
     xs, down = _merged(rules.down)
     if len(ys) < 2 or len(xs) < 2:  # noqa: PLR2004  # no rectangle without two of each

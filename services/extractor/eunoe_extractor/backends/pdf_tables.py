@@ -18,6 +18,8 @@ from eunoe_extractor.backends.pdf_cells import QUARTER_TURNS, Grid, Table
 from eunoe_extractor.backends.pdf_grids import Box, tables
 from eunoe_extractor.backends.pdf_rules import drawn_rules
 
+MARKS = {0xE001: "\ufffd", 0xE002: "\ufffd"}
+"""What marks the place of a table, when the page has it itself."""
 SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
@@ -58,9 +60,9 @@ def _characters(text_page: Any, raw: str) -> Sequence[str]:
     """
     count = pdfium.FPDFText_CountChars(text_page)
     if len(raw) == count:
-        return raw
+        return raw.translate(MARKS)
     codes = (pdfium.FPDFText_GetUnicode(text_page, index) for index in range(count))
-    found = [chr(code) if code < 0x110000 else "\ufffd" for code in codes]  # noqa: PLR2004  # end of Unicode
+    found = [chr(code).translate(MARKS) if code < 0x110000 else "\ufffd" for code in codes]  # noqa: PLR2004  # end of Unicode
     for index, (one, other) in enumerate(itertools.pairwise(found)):
         if SURROGATES.fullmatch(one + other):
             found[index : index + 2] = (one + other).encode("utf-16-le", "surrogatepass").decode("utf-16-le"), ""
