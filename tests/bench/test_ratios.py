@@ -64,9 +64,16 @@ def test_the_fused_graph_against_the_packaged_one() -> None:
     holds("fused_to_packaged_graph", lambda: busy(lambda: fused.vectors(batch)), lambda: busy(lambda: other.vectors(batch)))
 
 
-@pytest.mark.parametrize(("name", "read"), [("pdf_to_pdfplumber", pdf_rate.bare_pdfplumber), ("pdf_to_pypdfium2", pdf_rate.bare_pypdfium2)])
-def test_pdf_against_bare_libraries(tmp_path: Path, name: str, read: Callable[[Path], None]) -> None:
-    path = pdf_rate.generated(tmp_path / "some.pdf", 4, tables=False)
+@pytest.mark.parametrize(
+    ("name", "read", "tables"),
+    [
+        ("pdf_to_pdfplumber", pdf_rate.bare_pdfplumber, False),
+        ("pdf_to_pypdfium2", pdf_rate.bare_pypdfium2, False),
+        ("pdf_tables_to_pdfplumber", pdf_rate.bare_pdfplumber, True),
+    ],
+)
+def test_pdf_against_bare_libraries(tmp_path: Path, name: str, read: Callable[[Path], None], tables: bool) -> None:
+    path = pdf_rate.generated(tmp_path / "some.pdf", 5 if tables else 4, tables=tables)
     pdf_rate.ours(path)
     read(path)
     repeats = 1 if read is pdf_rate.bare_pdfplumber else 10
