@@ -23,8 +23,8 @@ class ProposeCatalogue(DocumentCatalogue, UnitCatalogue, MemoryCatalogue, Protoc
 async def propose(event: Event, *, catalogue: ProposeCatalogue, proposer: Proposer, clock: Clock) -> Sequence[Event]:
     """Find and store the memories of an extracted document; the document's memories become exactly these. May run twice.
 
-    `memories.proposed` follows always, also when there are none, as later stages wait for it. Memories whose span does not occur
-    literally in their passage are dropped. Nothing happens for a document that is erased or has a newer generation.
+    `memories.proposed` follows when there are any; without, `put_memories` has finished the later stages. Memories whose span does not
+    occur literally in their passage are dropped. Nothing happens for a document that is erased or has a newer generation.
     """
     if event.document is None:
         raise MalformedEvent
@@ -35,6 +35,8 @@ async def propose(event: Event, *, catalogue: ProposeCatalogue, proposer: Propos
     source = Source(row.id, row.generation, row.container, row.title or row.name, units, row.metadata, row.event_time)
     memories = literal(await proposer.propose(row.tenant, source), units)
     stored = await catalogue.put_memories(row.tenant, row.id, row.generation, memories, now=clock.now())
+    if not stored:
+        return []
     body = events_pb2.MemoriesProposed(
         tenant=row.tenant,
         document_id=str(row.id),

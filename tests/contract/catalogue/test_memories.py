@@ -166,3 +166,27 @@ async def test_more_memories_than_one_statement_takes(catalogue: SqlCatalogue, f
     many = [memory(first, f"Fact {number}.") for number in range(1200)]
     assert len(await put(catalogue, first, *many)) == 1200
     assert len(await catalogue.drop_sources(TENANT, first, through_generation=1)) == 1200
+
+
+async def test_without_memories_the_stages_that_work_on_them_are_finished(catalogue: SqlCatalogue, first: UUID):
+    async def states() -> dict[str, str]:
+        row = await catalogue.document(TENANT, first)
+        assert row is not None
+        return {stage.value: str(each.state) for stage, each in row.stages.items()}
+
+    await put(catalogue, first)
+    assert await states() == {"embed_memories": "finished", "relate": "finished"}
+    await put(catalogue, first, memory(first, "Ann likes tea."))  # a repetition of the stage finds one after all
+    assert await states() == {"embed_memories": "waiting", "relate": "waiting"}
+    key = StageKey(first, 1, Stage.EMBED_MEMORIES)
+    await catalogue.claim(TENANT, key, owner="a", lease_s=30, now=NOON)
+    await catalogue.finish(TENANT, key, owner="a", now=NOON)
+    await put(catalogue, first, memory(first, "Ann likes tea."))
+    assert await states() == {"embed_memories": "finished", "relate": "waiting"}
+
+
+async def test_memories_of_a_fenced_generation_finish_nothing(catalogue: SqlCatalogue, first: UUID):
+    await put(catalogue, first, generation=2)
+    row = await catalogue.document(TENANT, first)
+    assert row is not None
+    assert row.stages == {}

@@ -255,9 +255,13 @@ class CatalogueMachine(RuleBasedStateMachine):
         document = self.identity(name)
         made = [memory(document, each, generation=generation) for each in sorted(statements)]
         rows = self.run(self.catalogue.put_memories(TENANT, document, generation, made, now=self.now))
-        if self.is_fenced(model, generation):
+        if model is None or model.is_fenced(generation):
             assert list(rows) == []
             return
+        for stage in (Stage.EMBED_MEMORIES, Stage.RELATE):
+            before, after = (StageState.FINISHED, StageState.WAITING) if statements else (StageState.WAITING, StageState.FINISHED)
+            if model.row(stage).state is before:
+                model.stages[stage] = Row(after)
         assert [row.text for row in rows] == sorted(statements)
         for each in {*self.sources, *statements}:
             held = self.sources.setdefault(each, set())

@@ -156,7 +156,10 @@ class MemoryCatalogue(Protocol):
     async def put_memories(
         self, tenant: str, document: UUID, generation: int, memories: Sequence[Memory], *, now: datetime
     ) -> Sequence[MemoryRow]:
-        """Insert or add a source; the document's sources of this generation become exactly these. Empty when fenced."""
+        """Insert or add a source; the document's sources of this generation become exactly these. Empty when fenced.
+
+        Without memories the stages that would work on them are finished by the same call.
+        """
         ...
 
     async def memories(self, tenant: str, ids: Sequence[UUID]) -> Mapping[UUID, MemoryRow]:

@@ -22,6 +22,10 @@ PROJECTING = frozenset({Stage.EMBED, Stage.EMBED_MEMORIES, Stage.STRUCTURE, Stag
 """Stages that write rows of the vector index or the graph."""
 
 
+MEMORY_STAGES = (Stage.EMBED_MEMORIES, Stage.RELATE)
+"""Stages that work on a document's memories."""
+
+
 class StageKeyLike(Protocol):
     """Shape of `eunoe_stream.ledger.StageKey`, which this library cannot import."""
 
@@ -161,6 +165,17 @@ class Ledger:
         self._end(entry, StageState.EXHAUSTED, failure.failed_at)
         entry.attempts, entry.code, entry.message = failure.attempts, failure.code, failure.message
         return True
+
+    def proposed(self, *, any_memories: bool, now: datetime) -> None:
+        """Memories were stored. Without any, the stages that work on them have nothing to do and are finished without an attempt; when
+        a repetition finds some after all, they are to run.
+        """
+        for each in MEMORY_STAGES:
+            entry = self._entry(each)
+            if any_memories and entry.state is StageState.FINISHED and not entry.attempts:
+                self._end(entry, StageState.WAITING, now)
+            elif not any_memories and entry.state is StageState.WAITING:
+                self._end(entry, StageState.FINISHED, now)
 
     def reopen(self, stage: Stage, *, now: datetime) -> None:
         """Back to waiting for a replay; the status of the document is computed anew and may go back.

@@ -8,13 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from eunoe_contracts.content import Memory
-from eunoe_contracts.stages import DocumentStatus
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
-from eunoe_stores.catalogue.sql import memory_rows
-from eunoe_stores.catalogue.sql.document_changes import row_for_change
-from eunoe_stores.catalogue.sql.ledger_state import Ledger
+from eunoe_stores.catalogue.sql import ledger_rows, memory_rows
 from eunoe_stores.catalogue.sql.part import SqlPart
 from eunoe_stores.catalogue.sql.prepared import apply, fetch
 from eunoe_stores.catalogue.sql.together import chunks
@@ -48,11 +45,14 @@ class SqlMemoryWrites(SqlPart):
         given = list({memory.id: memory for memory in memories}.values())
 
         def work(connection: Connection) -> list[MemoryRow]:
-            row = row_for_change(connection, tenant, document)
-            if row is None or Ledger(0, row["generation"], DocumentStatus(row["status"])).is_fenced(generation):
+            ledgers = ledger_rows.load(connection, [(tenant, document)])
+            ledger = ledgers.get((tenant, document))
+            if ledger is None or ledger.is_fenced(generation):
                 return []
             _upsert(connection, tenant, given, now)
             _replace_sources(connection, tenant, document, generation, given)
+            ledger.proposed(any_memories=bool(given), now=now)
+            ledger_rows.store(connection, ledgers)
             found = memory_rows.read(connection, tenant, (memory.id for memory in given))
             return [found[memory.id] for memory in given]
 
