@@ -26,7 +26,7 @@ from google.protobuf.struct_pb2 import Struct
 
 Door = Literal["grpc", "http"]
 DEADLINE_S = 600.0
-LOOK_EVERY_S = 0.05
+LOOK_EVERY_S = 0.2
 BURST = 100
 
 

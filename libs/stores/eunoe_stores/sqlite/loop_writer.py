@@ -29,7 +29,6 @@ class LoopWriter:
         self._writer = writer
         self._sync = sync
         self._waiting: list[Waiting] = []
-        self._next_checkpoint = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     def put(self, waiting: Waiting) -> None:

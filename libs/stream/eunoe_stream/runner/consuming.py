@@ -17,7 +17,8 @@ from eunoe_stream.waiting import wait_for
 
 FETCH_LIMIT = 256
 FETCH_WAIT_S = 1.0
-GATHER_S = float(__import__("os").environ.get("G", "0.025"))
+GATHER_S = 0.1
+"""Under load a subscription fetches that seldom, so that records come many at a time; after a pause the first is fetched at once."""
 COMMIT_EVERY_S = 0.2
 COMMIT_AT = 500
 REVOKE_S = 10.0
