@@ -6,10 +6,16 @@ from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
+from eunoe_contracts.content import Kind
+from eunoe_stores.analyser import analyse
+from eunoe_stores.vectors.port import IndexRow
 from eunoe_stores.vectors.sqlite import id_columns, postings
 from eunoe_stores.vectors.sqlite.compact_vectors import CompactVectors, cosines, decoded
+from eunoe_stores.vectors.sqlite.entries import tokens_of
 from eunoe_stores.vectors.sqlite.id_columns import ABSENT, IdColumn, IdTable
 from eunoe_stores.vectors.sqlite.postings import MOST_FREQUENT, PostingCache
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize("recent", [0, 3, 1_000])
@@ -77,6 +83,18 @@ def test_cosines_of_compact_vectors_are_nearly_exact() -> None:
     compact.keep(every % 2 == 1)
     assert np.abs(cosines(compact.arrays(), query, np.arange(250)) - exact[1::2]).max() < 0.003
     assert decoded([rows[0].tobytes(), rows[1].tobytes()]).tolist() == rows[:2].tolist()
+
+
+TEXT = st.text(st.sampled_from("ab 1,2.'\u2019\nthe\u00e9\u6f22\u5b57\u0e44\u0e17\u3000_-"), max_size=25)
+
+
+@given(TEXT, TEXT, st.sampled_from(["\n", " ", "", "\u3000", "-"]))
+@example("the", "the who", "\n")
+@example("the", "who the", "\n")
+def test_the_context_has_the_tokens_that_it_has_alone(before: str, body: str, between: str) -> None:
+    key = uuid4()
+    row = IndexRow(key, key, key, 1, "c", Kind.PASSAGE, body, f"{before}{between}{body.strip()}", None, key, 0)
+    assert tokens_of(row) == (analyse(row.body), analyse(row.context))
 
 
 def test_postings_keep_to_their_limit_and_follow_new_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID, uuid5
@@ -142,6 +142,27 @@ async def test_a_failed_write_fails_alone(index: SqliteVectorIndex) -> None:
     )
     assert [type(result) for result in results] == [type(None), ValueError, type(None)]
     assert len(await index.bm25_body("t", ["zebra"], ALL, 100)) == 3
+
+
+async def test_rows_that_come_together_share_a_transaction(index: SqliteVectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    await index.upsert("t", [numbered(0)])
+    await index.warm("t")
+    commits, write = [], index._database.write
+
+    async def counted(work: Callable[..., object], **how: bool) -> object:
+        commits.append(how)
+        return await write(work, **how)
+
+    monkeypatch.setattr(index._database, "write", counted)
+    await asyncio.gather(
+        *(index.upsert("t", [numbered(number)]) for number in range(1, 30)),
+        index.delete_rows("t", [numbered(3).key, numbered(99).key]),
+        *(index.upsert("t", [numbered(number, text="lion")]) for number in (4, 4, 5)),
+    )
+    assert len(commits) <= 2
+    assert len(await index.bm25_body("t", ["zebra"], ALL, 100)) == 27
+    assert {each.key for each in await index.bm25_body("t", ["lion"], ALL, 100)} == {numbered(4).key, numbered(5).key}
+    assert await index.count("t") == 29
 
 
 @pytest.mark.parametrize(("name", "value", "error"), [("schema", "99", SchemaTooNew), ("analyser", "0", ConfigurationError)])

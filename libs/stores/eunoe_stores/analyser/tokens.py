@@ -92,6 +92,11 @@ def analyse(text: str) -> list[str]:
     return _tokens(folded) or [word[:MAX_TOKEN_LENGTH] for word in _WORD.findall(folded.replace("'", ""))]
 
 
+def analyse_part(text: str) -> list[str]:
+    """Tokens of a part of a text that has tokens elsewhere, where stop words count for nothing. Parts are cut at white space."""
+    return _tokens(fold(text))
+
+
 def analyse_query(text: str) -> list[str]:
     """Tokens of a query, as `analyse` gives them, at most `MAX_QUERY_TOKENS`."""
     return analyse(text)[:MAX_QUERY_TOKENS]

@@ -17,11 +17,11 @@ from eunoe_contracts.tenancy import checked_tenant
 from eunoe_safety.event_loop import off_loop
 from numpy.typing import NDArray
 
+from eunoe_stores.sqlite.connections import raw
 from eunoe_stores.sqlite.port import Database
 from eunoe_stores.vectors.port import IndexFilter, IndexRow, RowRef, Scored
 from eunoe_stores.vectors.sqlite import reads, references, scoring, writes
 from eunoe_stores.vectors.sqlite.columns import View
-from eunoe_stores.vectors.sqlite.connection import frugal
 from eunoe_stores.vectors.sqlite.entries import Entry, entry
 from eunoe_stores.vectors.sqlite.id_columns import ABSENT
 from eunoe_stores.vectors.sqlite.schema import BODY, CONTEXT, prepare, setting
@@ -55,7 +55,7 @@ class SqliteVectorIndex:
         """Make or check the tables now. Raises `SchemaTooNew`, `ConfigurationError` for another analyser's index."""
         async with self._preparing:
             if not self._prepared:
-                await self._database.write(lambda connection: prepare(frugal(connection)))
+                await self._database.write(lambda connection: prepare(raw(connection)))
                 self._prepared = True
 
     async def warm(self, tenant: str) -> None:
@@ -70,7 +70,7 @@ class SqliteVectorIndex:
         unique = {row.key: row for row in rows}
         size = sum(len(row.body) + len(row.context) for row in unique.values())
         entries = await off_loop(size, _entries, list(unique.values()), state.number)
-        await self._tenants.write(state, lambda driver: writes.upsert(driver, state.number, entries))
+        await self._tenants.write(state, entries)
 
     async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
         """See `VectorIndex.delete_document`."""
@@ -189,7 +189,7 @@ class SqliteVectorIndex:
     async def bind_model(self, model_id: str, dimensions: int) -> None:
         """See `VectorIndex.bind_model`. The same model with other dimensions is a mismatch too."""
         await self.prepare()
-        await self._database.write(lambda connection: writes.bind_model(frugal(connection), model_id, dimensions))
+        await self._database.write(lambda connection: writes.bind_model(raw(connection), model_id, dimensions))
         await self._tenants.forget()
 
     async def flush(self) -> None:
@@ -215,7 +215,7 @@ class SqliteVectorIndex:
         return await self._tenants.view(state, field=field, terms=list(dict.fromkeys(terms)), keys=_bytes(keys))
 
     async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._database.read(lambda connection: work(frugal(connection)))
+        return await self._database.read(lambda connection: work(raw(connection)))
 
     async def _finds_itself(self, tenant: str, key: UUID, vector: bytes, document: UUID) -> bool:
         own = np.frombuffer(vector, dtype="<f4")

@@ -1,26 +1,27 @@
-"""Tenants of an index file: who is loaded, and the order in which committed changes reach the memory.
+"""Tenants of an index file: who is loaded, and how committed changes reach the memory.
 
-A change is written by a task of its own, so that a cancelled caller never leaves the memory behind the file; each task waits
-for the one before it before it applies its change. `Database` starts works in the order they were given, hence the order of
-commits. A tenant's lock keeps loading (of rows or terms) and applying apart.
+A tenant's lock keeps loading (of rows or terms) and applying apart.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from eunoe_contracts.errors import InternalError
 
+from eunoe_stores.sqlite.connections import raw
 from eunoe_stores.sqlite.port import Database
 from eunoe_stores.vectors.sqlite import reads, writes
 from eunoe_stores.vectors.sqlite.columns import Columns, View
-from eunoe_stores.vectors.sqlite.connection import frugal
+from eunoe_stores.vectors.sqlite.entries import Entry
+from eunoe_stores.vectors.sqlite.write_lane import Work, WriteLane
 from eunoe_stores.vectors.sqlite.writes import Change
 
 UNKNOWN = -1
 """Number of a tenant without rows: it matches nothing."""
+FEW_ROWS = 200
+"""Rows that reach the memory on the event loop, some ten microseconds each."""
 
 
 class Tenant:
@@ -38,7 +39,7 @@ class Tenants:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: dict[str, Tenant] = {}
-        self._last: asyncio.Task[Change] | None = None
+        self._writing: WriteLane[Tenant] = WriteLane(database, _apply)
         self._loading: set[asyncio.Task[View]] = set()
 
     async def get(self, name: str, *, create: bool) -> Tenant:
@@ -47,27 +48,22 @@ class Tenants:
         if known is not None:
             return known
         if create:
-            number: int | None = await self._database.write(lambda connection: writes.tenant_number(frugal(connection), name))
+            number: int | None = await self._database.write(lambda connection: writes.tenant_number(raw(connection), name))
         else:
-            number = await self._database.read(lambda connection: reads.tenant_number(frugal(connection), name))
+            number = await self._database.read(lambda connection: reads.tenant_number(raw(connection), name))
         if number is None:
             return Tenant(UNKNOWN)
         return self._known.setdefault(name, Tenant(number))
 
-    async def write(self, tenant: Tenant, work: Callable[[sqlite3.Connection], Change]) -> Change:
+    async def write(self, tenant: Tenant, work: Work | Sequence[Entry]) -> Change:
         """Commit, then bring the memory up to date; returns when queries see it."""
-        if tenant.number == UNKNOWN:
-            return Change()
-        task = asyncio.get_running_loop().create_task(self._write(tenant, work, self._last))
-        self._last = task
-        return await asyncio.shield(task)
+        return Change() if tenant.number == UNKNOWN else await self._writing.submit(tenant, tenant.number, work)
 
     async def settled(self) -> None:
         """Wait until every change given so far is applied (or has failed), and nothing is being loaded."""
         if self._loading:
             await asyncio.wait(set(self._loading))
-        if self._last is not None:
-            await asyncio.wait([self._last])
+        await self._writing.settled()
 
     async def view(self, tenant: Tenant, *, field: str, terms: Sequence[str], keys: Sequence[bytes]) -> View:
         """The tenant's rows now, loaded when needed."""
@@ -103,24 +99,23 @@ class Tenants:
             raise InternalError("postings vanished while nothing was applied")
         return found
 
-    async def _write(self, tenant: Tenant, work: Callable[[sqlite3.Connection], Change], before: asyncio.Task[Change] | None) -> Change:
-        try:
-            change = await self._database.write(lambda connection: work(frugal(connection)))
-        finally:
-            if before is not None:
-                await asyncio.wait([before])
-        async with tenant.lock:
-            if tenant.columns is not None:
-                # Taken away meanwhile: should it fail, the next query loads the truth from the file.
-                columns, tenant.columns = tenant.columns, None
-                await asyncio.to_thread(columns.apply, change)
-                tenant.columns = columns
-        return change
-
     async def _loaded(self, tenant: Tenant) -> Columns:
         if tenant.columns is None:
-            tenant.columns = await self._database.read(lambda connection: reads.load(frugal(connection), tenant.number))
+            tenant.columns = await self._database.read(lambda connection: reads.load(raw(connection), tenant.number))
         return tenant.columns
 
     async def _terms(self, number: int, field: str, terms: Sequence[str]) -> reads.FoundTerms:
-        return await self._database.read(lambda connection: reads.load_terms(frugal(connection), number, field, terms))
+        return await self._database.read(lambda connection: reads.load_terms(raw(connection), number, field, terms))
+
+
+async def _apply(tenant: Tenant, change: Change) -> None:
+    async with tenant.lock:
+        if tenant.columns is None:
+            return
+        # Taken away meanwhile: should it fail, the next query loads the truth from the file.
+        columns, tenant.columns = tenant.columns, None
+        if columns.work(change) <= FEW_ROWS:
+            columns.apply(change)
+        else:
+            await asyncio.to_thread(columns.apply, change)
+        tenant.columns = columns
