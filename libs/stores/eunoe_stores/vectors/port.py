@@ -149,7 +149,7 @@ class VectorIndex(Protocol):
         ...
 
     async def missing(self, tenant: str, keys: Sequence[UUID], *, with_vectors: bool) -> Sequence[UUID]:
-        """Read-back: keys that a query would not find. With vectors, one sampled row is searched by its own vector."""
+        """Read-back: keys that a query would not find. With vectors, one sampled row must be found by its own vector."""
         ...
 
     async def count(self, tenant: str, *, document: UUID | None = None) -> int:

@@ -18,7 +18,7 @@ from eunoe_safety.event_loop import off_loop
 from numpy.typing import NDArray
 
 from eunoe_stores.sqlite.connections import raw
-from eunoe_stores.sqlite.port import Database
+from eunoe_stores.sqlite.port import FEW_ROWS, Database
 from eunoe_stores.vectors.port import IndexFilter, IndexRow, RowRef, Scored
 from eunoe_stores.vectors.sqlite import reads, references, scoring, writes
 from eunoe_stores.vectors.sqlite.columns import View
@@ -29,9 +29,6 @@ from eunoe_stores.vectors.sqlite.tenants import Tenant, Tenants
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
-_SAMPLE = 100
-_EQUAL = 5e-3
-"""Rows this near to the sampled row's own cosine are its equals: it may stand behind them, since cosines are a little off."""
 _FEW_ROWS = 100_000
 """A query over as many rows stays on the event loop: its arms take some milliseconds, less than threads that wait for each other."""
 
@@ -148,7 +145,8 @@ class SqliteVectorIndex:
         if not keys:
             return []
         state = await self._tenant(tenant)
-        stored = await self._read(lambda driver: reads.findable(driver, state.number, _bytes(keys)))
+        few = len(keys) <= FEW_ROWS
+        stored = await self._read(lambda driver: reads.findable(driver, state.number, _bytes(keys)), quick=few)
         view = await self._view(tenant, keys=keys)
         slots = dict(zip(keys, view.slots.tolist(), strict=True))
         absent = [
@@ -159,10 +157,8 @@ class SqliteVectorIndex:
             or (with_vectors and (stored[key.bytes] is None or not view.columns["has_vector"][slots[key]]))
         ]
         sample = keys[len(keys) // 2]
-        if with_vectors and sample not in absent:
-            document = references.references(view, np.array([slots[sample]]))[0].document
-            if not await self._finds_itself(tenant, sample, stored[sample.bytes] or b"", document):
-                absent.append(sample)
+        if with_vectors and sample not in absent and not scoring.finds_itself(view, slots[sample], stored[sample.bytes] or b""):
+            absent.append(sample)
         return absent
 
     async def count(self, tenant: str, *, document: UUID | None = None) -> int:
@@ -214,17 +210,8 @@ class SqliteVectorIndex:
         state = await self._tenant(tenant)
         return await self._tenants.view(state, field=field, terms=list(dict.fromkeys(terms)), keys=_bytes(keys))
 
-    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._database.read(lambda connection: work(raw(connection)))
-
-    async def _finds_itself(self, tenant: str, key: UUID, vector: bytes, document: UUID) -> bool:
-        own = np.frombuffer(vector, dtype="<f4")
-        where = IndexFilter(documents=frozenset({document}), latest_only=False)
-        found = await self.dense(tenant, own, where, _SAMPLE)
-        if any(each.key == key for each in found):
-            return True
-        cosine = (await self.cosines(tenant, own, [key])).get(key, -2.0)
-        return len(found) == _SAMPLE and found[-1].score >= cosine - _EQUAL
+    async def _read(self, work: Callable[[sqlite3.Connection], T], *, quick: bool = False) -> T:
+        return await self._database.read(lambda connection: work(raw(connection)), quick=quick)
 
 
 def _bytes(keys: Sequence[UUID]) -> list[bytes]:

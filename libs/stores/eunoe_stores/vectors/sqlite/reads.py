@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -16,6 +16,10 @@ from eunoe_stores.vectors.sqlite.writes import FLOAT_BYTES, STRUCTURE, chunks
 
 FoundTerms: TypeAlias = Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
 """Row ids and frequencies by term."""
+ReadTerms: TypeAlias = Callable[[sqlite3.Connection, int, str, Sequence[str]], FoundTerms]
+"""Of a tenant and a field."""
+RARE = 300
+"""Rows of a term that is read on the event loop."""
 _BLOCK = 500
 _NONE = np.zeros(0, dtype=np.int64)
 _AFTER_FREQUENCY = "\x7f"
@@ -46,7 +50,21 @@ def load(driver: sqlite3.Connection, tenant: int) -> Columns:
     return columns
 
 
-def load_terms(driver: sqlite3.Connection, tenant: int, field: str, terms: Iterable[str]) -> FoundTerms:
+def rare_terms(driver: sqlite3.Connection, tenant: int, field: str, terms: Sequence[str]) -> FoundTerms:
+    """Those of the terms that only some hundred rows hold, looked up in a moment each."""
+    found = {}
+    prefix = term_prefix(field, tenant)
+    for term in terms:
+        start = f"{prefix}{term}~"
+        parameters = (start, start[:-1] + _AFTER_FREQUENCY, RARE + 1)
+        rows = driver.execute("SELECT doc, term FROM terms WHERE term >= ? AND term < ? LIMIT ?", parameters).fetchall()
+        if len(rows) <= RARE:
+            numbers, frequencies = [number for number, _ in rows], [int(token[len(start) :]) for _, token in rows]
+            found[term] = (np.array(numbers, dtype=np.int64), np.array(frequencies, dtype=np.int64))
+    return found
+
+
+def load_terms(driver: sqlite3.Connection, tenant: int, field: str, terms: Sequence[str]) -> FoundTerms:
     """Row ids and frequencies of terms, from FTS5. SQLite puts the ids of one frequency into one text: fetched row by row they take
     four times as long, and each row lets the interpreter's lock go.
     """

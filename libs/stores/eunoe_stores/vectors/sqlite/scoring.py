@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from eunoe_stores.vectors.port import IndexFilter, Scored
 from eunoe_stores.vectors.sqlite import compact_vectors
 from eunoe_stores.vectors.sqlite.columns import View
+from eunoe_stores.vectors.sqlite.compact_vectors import decoded
 from eunoe_stores.vectors.sqlite.filters import mask
 from eunoe_stores.vectors.sqlite.id_columns import ABSENT
 from eunoe_stores.vectors.sqlite.ids import uuid_of
@@ -24,6 +25,8 @@ from eunoe_stores.vectors.sqlite.references import references
 
 K1 = 1.2
 B = 0.75
+_INEXACT = 0.005
+"""How far a cosine in memory may be off."""
 
 
 def idf(total: int, holding: int) -> float:
@@ -92,6 +95,13 @@ def cosines(view: View, vector: NDArray[np.float32], slots: NDArray[np.intp]) ->
     if view.vectors is None or not len(slots):
         return np.zeros(0, dtype=np.float32)
     return compact_vectors.cosines(view.vectors, vector, slots)
+
+
+def finds_itself(view: View, slot: int, stored: bytes) -> bool:
+    """Whether a search for the row's vector in the file meets the row in memory: a search looks at every row that is there."""
+    own = decoded([stored])[0]
+    norm = float(np.linalg.norm(own))
+    return norm == 0 or float(cosines(view, own / np.float32(norm), np.array([slot]))[0]) > 1 - _INEXACT
 
 
 def covered(view: View, tokens: Sequence[str]) -> NDArray[np.float64]:

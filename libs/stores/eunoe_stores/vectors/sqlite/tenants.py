@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from eunoe_contracts.errors import InternalError
+from sqlalchemy import Connection
 
 from eunoe_stores.sqlite.connections import raw
 from eunoe_stores.sqlite.port import Database
 from eunoe_stores.vectors.sqlite import reads, writes
 from eunoe_stores.vectors.sqlite.columns import Columns, View
 from eunoe_stores.vectors.sqlite.entries import Entry
+from eunoe_stores.vectors.sqlite.schema import BODY, CONTEXT
 from eunoe_stores.vectors.sqlite.write_lane import Work, WriteLane
 from eunoe_stores.vectors.sqlite.writes import Change
 
@@ -68,6 +71,11 @@ class Tenants:
     async def view(self, tenant: Tenant, *, field: str, terms: Sequence[str], keys: Sequence[bytes]) -> View:
         """The tenant's rows now, loaded when needed."""
         found = tenant.columns.view(field=field, terms=terms, keys=keys) if tenant.columns is not None else None
+        if found is None and tenant.columns is not None and not tenant.lock.locked():
+            # Most terms that nobody has asked for yet are rare: read at once, since changes of thread take longer than they do.
+            async with tenant.lock:
+                await self._read_terms(tenant.columns, tenant.number, terms, reads.rare_terms, quick=True)
+                found = tenant.columns.view(field=field, terms=terms, keys=keys)
         if found is not None:
             return found
         # A task of its own: an arm of a search that waits no longer must not throw the loading away, or the next one finds no more.
@@ -90,10 +98,7 @@ class Tenants:
     async def _loaded_view(self, tenant: Tenant, field: str, terms: Sequence[str], keys: Sequence[bytes]) -> View:
         async with tenant.lock:
             columns = await self._loaded(tenant)
-            unknown = columns.unknown_terms(field, terms)
-            if unknown:
-                postings = await self._terms(tenant.number, field, unknown)
-                await asyncio.to_thread(columns.put_postings, field, postings, needed=terms)
+            await self._read_terms(columns, tenant.number, terms, reads.load_terms)
             found = columns.view(field=field, terms=terms, keys=keys)
         if found is None:
             raise InternalError("postings vanished while nothing was applied")
@@ -104,8 +109,17 @@ class Tenants:
             tenant.columns = await self._database.read(lambda connection: reads.load(raw(connection), tenant.number))
         return tenant.columns
 
-    async def _terms(self, number: int, field: str, terms: Sequence[str]) -> reads.FoundTerms:
-        return await self._database.read(lambda connection: reads.load_terms(raw(connection), number, field, terms))
+    async def _read_terms(self, columns: Columns, number: int, terms: Sequence[str], read: reads.ReadTerms, *, quick: bool = False) -> None:
+        """Of both fields: a search asks for both."""
+        for field in (BODY, CONTEXT):
+            unknown = columns.unknown_terms(field, terms)
+            if unknown:
+                found = await self._database.read(partial(_called, read, number, field, unknown), quick=quick)
+                columns.put_postings(field, found, needed=terms)
+
+
+def _called(read: reads.ReadTerms, number: int, field: str, terms: Sequence[str], connection: Connection) -> reads.FoundTerms:
+    return read(raw(connection), number, field, terms)
 
 
 async def _apply(tenant: Tenant, change: Change) -> None:
