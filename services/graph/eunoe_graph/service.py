@@ -119,9 +119,13 @@ async def _current(event: Event, catalogue: DocumentCatalogue) -> DocumentRow | 
 
 
 async def _store(tenant: str, nodes: Sequence[Node], edges: Sequence[Edge], *, graph: GraphStore) -> None:
-    # In batches, so that a long document does not keep the writer of the store to itself. Edges first: an entity that nothing
-    # mentions may be removed at any moment by the erasure of another document.
+    # In batches, so that a long document does not keep the writer of the store to itself. A node comes with the first edge that touches
+    # it: an entity whose edge was removed in between, by an erasure, would be found by nobody any more.
+    waiting = {node.key: node for node in nodes}
     for start in range(0, len(edges), BATCH):
-        await graph.upsert(tenant, (), edges[start : start + BATCH])
-    for start in range(0, len(nodes), BATCH):
-        await graph.upsert(tenant, nodes[start : start + BATCH], ())
+        batch = edges[start : start + BATCH]
+        ends = dict.fromkeys(key for edge in batch for key in (edge.source, edge.target) if key in waiting)
+        await graph.upsert(tenant, [waiting.pop(key) for key in ends], batch)
+    rest = list(waiting.values())
+    for start in range(0, len(rest), BATCH):
+        await graph.upsert(tenant, rest[start : start + BATCH], ())
