@@ -62,6 +62,13 @@ async def test_what_the_best_hit_mentions_comes_up(library: Any) -> None:
     assert "mention_hop" not in (await library.explain("flour for bread", passage_id(documents["guide"], 0))).hit.arms
 
 
+async def test_what_is_mentioned_has_a_share_of_the_evidence(words_only: Any) -> None:
+    documents = await linked(words_only, ("chain", "guide", "bread"))
+    bread, guide = (await words_only.search("flour")).results
+    assert guide.document_id == str(documents["guide"])
+    assert guide.score == pytest.approx(0.3 * bread.score, rel=1e-3)
+
+
 async def test_the_hop_does_not_depend_on_the_order_of_arrival(library: Any) -> None:
     answers = []
     for order in itertools.permutations(("bread", "guide", "chain")):

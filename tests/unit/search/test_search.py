@@ -220,6 +220,17 @@ async def test_the_store_is_asked_a_fixed_number_of_times(library: Any) -> None:
     assert library.catalogue.calls == ["units_by_id", "documents_by_id"], "the signs of turns are read once"
 
 
+async def test_hits_that_score_nothing_are_left_out_but_can_be_explained(library: Any) -> None:
+    documents = [await library.add(f"note {number}", f"word{number}") for number in range(80)]
+    answer = await library.search("violin", limit=100)
+    shown = {hit.document_id for hit in answer.results}
+    hidden = [document for document in documents if str(document) not in shown]
+    assert 0 < len(hidden) < 80
+    assert answer.total == len(shown) == 80 - len(hidden)
+    assert all(hit.score >= 0.005 for hit in answer.results)
+    assert all([(await library.explain("violin", passage_id(document, 0))).hit.score < 0.005 for document in hidden])
+
+
 WORDS = st.lists(st.sampled_from(["bread", "chain", "soil", "bow", "ferry", "weekend", "zebra", "the"]), min_size=1, max_size=5)
 
 

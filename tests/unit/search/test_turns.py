@@ -91,6 +91,14 @@ async def test_a_turn_is_read_once_and_what_is_no_turn_too() -> None:
     assert units.asked == [2, 1], "tenants share nothing"
 
 
+async def test_a_row_that_is_known_to_be_no_turn_is_not_read() -> None:
+    units = Units()
+    page, turn = units.add("page", ""), units.add("turn", "Mara")
+    reader = TurnReader(units)  # type: ignore[arg-type]  # the part that is read here
+    assert list(await reader.read("acme", [page._replace(is_turn=False), turn._replace(is_turn=True)])) == [turn.key]
+    assert units.asked == [1]
+
+
 async def test_only_so_many_are_remembered() -> None:
     units = Units()
     rows = [units.add(f"turn {number}", "Mara") for number in range(4)]
