@@ -69,6 +69,26 @@ async def test_memories_of_an_erased_document_stay_away_when_its_id_is_used_agai
         assert [each.content for each in listed.memories] == []
 
 
+def in_files(folder: Path, word: bytes) -> dict[str, int]:
+    """Files that hold the word, and how often."""
+    return {path.name: count for path in folder.rglob("*") if path.is_file() and (count := path.read_bytes().count(word))}
+
+
+async def test_no_file_holds_a_word_of_it_once_the_erasure_is_proved(tmp_path: Path) -> None:
+    """Not the full-text segments, the free pages and the logs of the databases either; neither the word nor its stem."""
+    async with pipeline(tmp_path, **SOON) as running:
+        others = [await running.post(f"Harbour report {number}.", name=f"harbour{number}") for number in range(30)]
+        document = await running.post("My favourite colour is vermilion. Remember that Vermilion Quay is closed.", name="vermilion.txt")
+        for each in (*others, document):
+            await running.ended(each)
+        assert {"eunoe.db-wal", "index.db-wal"} <= in_files(tmp_path, b"vermilion").keys(), "nothing is tested"
+        await running.delete(document)
+        await until(lambda: proved(running), what=lambda: "no proof")
+        assert {**in_files(tmp_path, b"ermilion"), **in_files(tmp_path, b"vermil")} == {}
+        assert len(await running.hits("harbour report")) == len(others)
+    assert {**in_files(tmp_path, b"ermilion"), **in_files(tmp_path, b"vermil")} == {}
+
+
 async def test_a_memory_stays_as_long_as_one_of_its_documents(tmp_path: Path) -> None:
     async with pipeline(tmp_path, **SOON) as running:
         first = await running.post(COLOUR, name="first")

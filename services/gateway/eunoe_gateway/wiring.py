@@ -18,6 +18,7 @@ from eunoe_gateway.documents.acceptance import Acceptance
 from eunoe_gateway.documents.erasure import Erasing
 from eunoe_gateway.documents.messages import Messages
 from eunoe_gateway.documents.orphans import Orphans
+from eunoe_gateway.documents.purge import Purge
 from eunoe_gateway.documents.reading import Reading
 from eunoe_gateway.documents.sinks import Sinks
 from eunoe_gateway.documents.sweeper import Sweeper
@@ -99,6 +100,7 @@ def build(settings: GatewaySettings, ports: GatewayPorts, application: Gateway) 
         with_vectors=ports.with_vectors,
         on_end=on_end,
         orphans=Orphans(sinks, application.locks),
+        purge=Purge(sinks, ports.clock),
     )
     return Service(
         NAME,

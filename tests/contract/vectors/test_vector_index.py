@@ -306,6 +306,22 @@ async def test_rows_without_a_vector_are_counted(index: VectorIndex) -> None:
     assert await index.without_vectors("t") == 0
 
 
+async def test_a_purge_leaves_what_was_not_deleted(index: VectorIndex) -> None:
+    assert await index.purge()
+    rows = [row(f"zebra word{number}", vector=axis(number), document=UUID(int=number)) for number in range(8)]
+    for each in rows:
+        await index.upsert("t", [each])
+    await index.delete_document("t", UUID(int=3), through_generation=1)
+    left = {each.key for each in rows if each.document != UUID(int=3)}
+    for _ in range(2):
+        assert await index.purge()
+        assert set(await body(index, "zebra", limit=20)) == left
+        assert await index.missing("t", sorted(left), with_vectors=True) == []
+        assert await body(index, "word3") == []
+    await index.upsert("t", [rows[3]])
+    assert await body(index, "word3") == [rows[3].key]
+
+
 async def test_many_writers_and_readers_at_once(index: VectorIndex) -> None:
     batches = [[row(f"zebra word{number}", vector=axis(number % 8), document=UUID(int=number)) for _ in range(4)] for number in range(40)]
 

@@ -73,6 +73,37 @@ async def test_the_proof_waits_for_late_writers_to_be_cleaned_up(world: Any) -> 
     assert await pending(world) == 0
 
 
+async def test_the_proof_waits_for_the_files_to_be_purged_and_purges_rest(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    purges: list[bool] = []
+
+    async def slow_and_first_in_the_way() -> bool:
+        world.clock.advance(3)
+        purges.append(bool(purges))
+        return purges[-1]
+
+    monkeypatch.setattr(world.vectors, "purge", slow_and_first_in_the_way)
+    for text, after in (("One.", 0), ("Two.", 0), ("Three.", 25)):
+        world.clock.advance(after)
+        accepted = await world.post(text)
+        await world.process(accepted.id)
+        await world.gateway.delete_document(world.who, accepted.id)
+    await handle_erased(world)
+    world.clock.advance(45)  # One and Two are 70 seconds old, Three is 45
+    for _ in range(2):  # the first pass finds something left
+        await world.sweeper.erasures()
+    assert (purges, await pending(world)) == ([False], 3), "not purged, not proved"
+    await world.sweeper.erasures()
+    assert (purges, await pending(world)) == ([False, True], 1), "one purge is enough for both"
+    world.clock.advance(25)
+    for _ in range(2):
+        await world.sweeper.erasures()
+    assert (len(purges), await pending(world)) == (2, 1), "it rests ten times as long as it took"
+    world.clock.advance(10)
+    for _ in range(2):
+        await world.sweeper.erasures()
+    assert (purges, await pending(world)) == ([False, True, True], 0)
+
+
 async def test_a_lost_event_does_not_stop_the_erasure(world: Any) -> None:
     accepted = await world.post(TWO)
     await world.process(accepted.id)

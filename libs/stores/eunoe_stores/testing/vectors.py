@@ -157,6 +157,10 @@ class MemoryVectorIndex:
     async def flush(self) -> None:
         """See `VectorIndex.flush`; nothing waits here."""
 
+    async def purge(self) -> bool:
+        """See `VectorIndex.purge`."""
+        return True
+
     async def close(self) -> None:
         """See `VectorIndex.close`."""
 

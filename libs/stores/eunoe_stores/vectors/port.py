@@ -176,6 +176,13 @@ class VectorIndex(Protocol):
         """Return when everything accepted so far is durable and searchable."""
         ...
 
+    async def purge(self) -> bool:
+        """Make what was deleted unrecoverable from the files. False when somebody was in the way; then try again later.
+
+        Takes time with the size of the index. May be called twice.
+        """
+        ...
+
     async def close(self) -> None:
         """Release resources. May be called twice."""
         ...

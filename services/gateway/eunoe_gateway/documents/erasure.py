@@ -26,19 +26,21 @@ def erased_event(erasure: Erasure, *, trace: str) -> Event:
     return document_event(topics.DOCUMENT_ERASED, body, trace=trace)
 
 
-async def complete(erasure: Erasure, *, sinks: Sinks, now: datetime) -> bool:
-    """Remove again what a late writer may have left; write the proof when nothing was left. True when proved.
+async def remove_again(erasure: Erasure, *, sinks: Sinks) -> bool:
+    """Remove what a late writer may have left. True when nothing was left, so that the erasure can be proved.
 
     To be called after the longest deadline, so that no writer from before the fence is alive.
     """
     left = await remove_generations(erasure.tenant, erasure.document, through_generation=erasure.generation, sinks=sinks)
     await sinks.catalogue.drop_through(erasure.tenant, erasure.document, through_generation=erasure.generation)
-    if left:
-        return False
+    return not left
+
+
+async def prove(erasure: Erasure, *, sinks: Sinks, now: datetime) -> None:
+    """Write the proof, when nothing was left and the files were purged since. May be called twice."""
     # The proof must not outlive a loss of power that the removals did not.
     await sinks.vectors.flush()
     await sinks.catalogue.prove_erasure(erasure.tenant, erasure.document, erasure.generation, now=now)
-    return True
 
 
 class Erasing:

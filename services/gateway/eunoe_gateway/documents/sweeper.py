@@ -16,7 +16,7 @@ from eunoe_contracts.clock import Clock
 from eunoe_contracts.errors import EunoeError, ReadBackFailed
 from eunoe_contracts.events import encode
 from eunoe_contracts.stages import DocumentStatus, Stage, is_settled
-from eunoe_stores.catalogue.rows import DocumentRow, OpenDocument
+from eunoe_stores.catalogue.rows import DocumentRow, Erasure, OpenDocument
 from eunoe_stream.log import Log
 from eunoe_telemetry.metrics import Metrics
 
@@ -25,6 +25,7 @@ from eunoe_gateway.documents import erasure
 from eunoe_gateway.documents.ends import Ended, settle, stage_states
 from eunoe_gateway.documents.inputs import accepted_event, finished_event, input_event, input_key, next_stages
 from eunoe_gateway.documents.orphans import Orphans
+from eunoe_gateway.documents.purge import Purge
 from eunoe_gateway.documents.sinks import Sinks, withdraw
 from eunoe_gateway.ports import StageInput
 
@@ -51,6 +52,7 @@ class Sweeper:
     with_vectors: bool
     on_end: Ended
     orphans: Orphans
+    purge: Purge
     seen: dict[tuple[str, UUID], tuple[datetime, datetime]] = field(default_factory=dict)
     """When a document that stands still was last looked at, and its last change then: a long queue is not asked every time."""
 
@@ -178,14 +180,22 @@ class Sweeper:
         self.metrics.count("sweeper_republished_total", topic=topic)
 
     async def erasures(self) -> None:
-        """Remove again what erased documents left, and write the proofs."""
+        """Remove again what erased documents left, overwrite what the files still hold of it, and write the proofs."""
+        if not self.purge.is_due:
+            return
         before = self.clock.now() - timedelta(seconds=self.settings.erase_after_s)
         found = await self.sinks.catalogue.pending_erasures(requested_before=before, limit=self.settings.sweep_limit)
-        for each in found:
-            try:
-                await erasure.complete(each, sinks=self.sinks, now=self.clock.now())
-            except EunoeError as error:
-                logger.warning("sweeper: erasure of %s: %s", each.document, error.code)
+        gone = [each for each in found if await self._is_gone(each)]
+        if gone and await self.purge.run():
+            for each in gone:
+                await erasure.prove(each, sinks=self.sinks, now=self.clock.now())
+
+    async def _is_gone(self, found: Erasure) -> bool:
+        try:
+            return await erasure.remove_again(found, sinks=self.sinks)
+        except EunoeError as error:
+            logger.warning("sweeper: erasure of %s: %s", found.document, error.code)
+            return False
 
     async def uploads(self) -> None:
         """Drop uploads that nobody will finish."""

@@ -82,6 +82,11 @@ def bind_model(driver: sqlite3.Connection, model_id: str, dimensions: int) -> No
     store_setting(driver, "dimensions", str(dimensions))
 
 
+def merge_postings(driver: sqlite3.Connection) -> None:
+    """Write the postings anew in one segment: only then are those of removed rows gone (https://sqlite.org/fts5.html)."""
+    driver.execute("INSERT INTO postings(postings) VALUES ('optimize')")
+
+
 def chunks(values: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     """Parts that fit a statement's parameters."""
     return (values[start : start + _PARAMETERS] for start in range(0, len(values), _PARAMETERS))
