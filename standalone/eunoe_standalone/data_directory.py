@@ -14,6 +14,7 @@ from eunoe_stores.blobs.folder import FolderBlobStore
 from eunoe_stores.catalogue.migration import migrate
 from eunoe_stores.catalogue.sql.catalogue import SqlCatalogue
 from eunoe_stores.graph.sqlite import SqliteGraphStore
+from eunoe_stores.sqlite.connections import FRUGAL
 from eunoe_stores.sqlite.database import SqliteDatabase
 from eunoe_stores.sqlite.lock import DataDirectoryLock
 from eunoe_stores.vectors.sqlite import SqliteVectorIndex
@@ -49,7 +50,7 @@ async def open_data_directory(path: Path, *, clock: Clock, ids: Ids) -> AsyncIte
     try:
         database = SqliteDatabase(path / "eunoe.db", synchronous="FULL")
         try:
-            index = SqliteDatabase(path / INDEX_NAME, synchronous="NORMAL")
+            index = SqliteDatabase(path / INDEX_NAME, synchronous="NORMAL", memory=FRUGAL)
             try:
                 await migrate(database)
                 stores = DataDirectory(

@@ -11,7 +11,7 @@ from typing import TypeVar
 from eunoe_contracts.errors import StoreUnavailable
 from sqlalchemy import Connection
 
-from eunoe_stores.sqlite.connections import Synchronous, loop_engine, reader_engine, writer_engine
+from eunoe_stores.sqlite.connections import Memory, Synchronous, loop_engine, reader_engine, writer_engine
 from eunoe_stores.sqlite.errors import mapped
 from eunoe_stores.sqlite.log_sync import LogSync
 from eunoe_stores.sqlite.loop_writer import LoopWriter
@@ -31,22 +31,23 @@ class SqliteDatabase:
     or may not run.
     """
 
-    def __init__(self, path: Path, *, synchronous: Synchronous = "FULL", readers: int = 4) -> None:
+    def __init__(self, path: Path, *, synchronous: Synchronous = "FULL", readers: int = 4, memory: Memory | None = None) -> None:
         self.path = path
+        memory = memory or Memory()
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._writer_engine = writer_engine(path, synchronous=synchronous)
-        self._reader_engine = reader_engine(path)
+        self._writer_engine = writer_engine(path, memory, synchronous=synchronous)
+        self._reader_engine = reader_engine(path, memory)
         self._reads: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._closed = False
         try:
             self._writer = Writer(self._writer_engine, f"{path.name}-writer", synchronous)
-            self._sync = LogSync(path) if synchronous == "FULL" else None
-            self._short = LoopWriter(loop_engine(path), self._writer, self._sync)
+            self._sync = LogSync(path)
+            self._short = LoopWriter(loop_engine(path, memory), self._writer, self._sync if synchronous == "FULL" else None)
         except Exception as error:
             raise mapped(error) from error
         self._readers = [Reader(self._reader_engine, self._reads, f"{path.name}-reader-{number}") for number in range(readers)]
         self._quick = QuickReader(self._reader_engine)
-        for thread in (self._writer, *self._readers, *([self._sync] if self._sync is not None else [])):
+        for thread in (self._writer, self._sync, *self._readers):
             thread.start()
 
     async def write(self, work: Callable[[Connection], T], *, durable: bool = True, quick: bool = False) -> T:
@@ -66,6 +67,12 @@ class SqliteDatabase:
         result: T = await waiting.future
         return result
 
+    async def sync(self) -> None:
+        """See `Database.sync`. Calls that wait together share one."""
+        waiting = self._waiting(lambda _: None)
+        self._sync.put([waiting])
+        await waiting.future
+
     async def close(self) -> None:
         """See `Database.close`. Later calls of `write` and `read` raise `StoreUnavailable`."""
         if not self._closed:
@@ -73,15 +80,14 @@ class SqliteDatabase:
             self._short.close()
             self._quick.close()
             self._writer.end()
-            if self._sync is not None:
-                self._sync.end()
+            self._sync.end()
             for _ in self._readers:
                 self._reads.put(None)
         await asyncio.to_thread(self._join)
 
     def _join(self) -> None:
         # The writer closes last of all: the last connection to a file folds the log into it.
-        for thread in (*self._readers, *([self._sync] if self._sync is not None else []), self._writer):
+        for thread in (*self._readers, self._sync, self._writer):
             thread.join()
 
     def _waiting(self, work: Callable[[Connection], T], *, durable: bool = False) -> Waiting:

@@ -49,12 +49,20 @@ class LogSync(Thread):
         if self._descriptor is not None:
             os.close(self._descriptor)
 
+    def _sync_file(self) -> None:
+        # Only the log: SQLite syncs the file itself whenever it folds the log into it, and closing a second descriptor of the file would
+        # drop the locks it holds there (POSIX).
+        if self._descriptor is None:
+            try:
+                self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                return  # nothing was written since it was folded whole
+        os.fdatasync(self._descriptor)
+
     def _sync(self, batch: list[Waiting]) -> None:
         if self._failure is None:
             try:
-                if self._descriptor is None:
-                    self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-                os.fdatasync(self._descriptor)
+                self._sync_file()
             except OSError as error:
                 name = errno.errorcode.get(error.errno or 0, "unknown")
                 self._failure = StorageFull() if error.errno in _FULL else StoreUnavailable(f"the disk did not store the log ({name})")

@@ -38,6 +38,10 @@ class Database(Protocol):
         """
         ...
 
+    async def sync(self) -> None:
+        """Return when every commit that returned before survives a loss of power. Raises `StorageFull` or `StoreUnavailable`."""
+        ...
+
     async def close(self) -> None:
         """Finish what waits, then close. May be called twice."""
         ...

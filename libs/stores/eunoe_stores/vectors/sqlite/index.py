@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
-from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 from uuid import UUID
 
@@ -190,11 +188,10 @@ class SqliteVectorIndex:
         await self._tenants.forget()
 
     async def flush(self) -> None:
-        """See `VectorIndex.flush`. Waits for running writes, then syncs the file and its log to the disk."""
+        """See `VectorIndex.flush`. Calls that wait together share one sync."""
         await self.prepare()
         await self._tenants.settled()
-        path = await self._read(lambda driver: str(driver.execute("PRAGMA database_list").fetchone()[2]))
-        await asyncio.to_thread(_sync, Path(f"{path}-wal"))
+        await self._database.sync()
 
     async def purge(self) -> bool:
         """See `VectorIndex.purge`. FTS5 keeps deleted tokens until it merges their segments; some 0.2 s for 50,000 passages."""
@@ -235,19 +232,6 @@ def _unit(vector: NDArray[np.float32], view: View) -> NDArray[np.float32]:
         raise ModelMismatch
     norm = float(np.linalg.norm(plain))
     return plain / np.float32(norm) if norm else plain
-
-
-def _sync(log: Path) -> None:
-    # Only the log: SQLite syncs the file itself whenever it folds the log into it, and closing a second descriptor of the file
-    # would drop the locks it holds there (POSIX). No log means that all of it was folded.
-    try:
-        descriptor = os.open(log, os.O_RDONLY)
-    except FileNotFoundError:
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _entries(rows: Sequence[IndexRow], tenant: int) -> list[Entry]:
