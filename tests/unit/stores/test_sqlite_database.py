@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import subprocess
 import sys
@@ -263,3 +264,102 @@ async def test_only_durable_commits_wait_for_the_disk(tmp_path: Path) -> None:
     relaxed = SqliteDatabase(tmp_path / "relaxed.db", synchronous="NORMAL")
     assert [await relaxed.write(level), await relaxed.write(level, durable=False)] == [normal, normal]
     await relaxed.close()
+
+
+async def test_short_writes_share_a_commit_and_a_failing_one_is_rolled_back_alone(database: SqliteDatabase):
+    def fail(connection: Connection) -> None:
+        run("INSERT INTO t (b) VALUES ('lost')")(connection)
+        raise ZeroDivisionError
+
+    insert = run("INSERT INTO t (b) VALUES ('a')")
+    works = [insert, fail, insert]
+    results = await asyncio.gather(*(database.write(work, durable=False, quick=True) for work in works), return_exceptions=True)
+    assert [type(result) for result in results] == [type(None), ZeroDivisionError, type(None)]
+    assert await database.read(count, quick=True) == 2
+
+
+async def test_short_and_long_writes_in_any_order_see_each_other(database: SqliteDatabase):
+    insert = run("INSERT INTO t (b) VALUES ('a')")
+    for durable in (False, True):
+        await asyncio.gather(*(database.write(insert, durable=durable, quick=quick) for quick in (True, False, True, False, True)))
+    assert await database.read(count) == await database.read(count, quick=True) == 10
+
+
+async def test_a_short_write_waits_for_a_long_one_without_stopping_the_loop(database: SqliteDatabase):
+    go, begun = threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def long(connection: Connection) -> None:
+        run("INSERT INTO t (b) VALUES ('long')")(connection)
+        loop.call_soon_threadsafe(begun.set)
+        go.wait(10)
+
+    writing = asyncio.create_task(database.write(long, durable=False))
+    await begun.wait()
+    short = asyncio.create_task(database.write(run("INSERT INTO t (b) VALUES ('short')"), durable=False, quick=True))
+    assert await database.read(count, quick=True) == 0  # the loop goes on
+    go.set()
+    await asyncio.gather(writing, short)
+    assert await database.read(count, quick=True) == 2
+
+
+async def test_quick_reads_of_one_pass_share_a_snapshot_and_see_what_was_written_before_them(database: SqliteDatabase):
+    for quick in (True, False):
+        before = await database.read(count, quick=True)
+        await database.write(run("INSERT INTO t (b) VALUES ('a')"), durable=False, quick=quick)
+        assert await database.read(count, quick=True) == before + 1
+
+
+async def test_a_durable_short_write_returns_after_a_sync_of_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    synced = 0
+    original = os.fdatasync
+
+    def counting(descriptor: int) -> None:
+        nonlocal synced
+        synced += 1
+        original(descriptor)
+
+    monkeypatch.setattr(os, "fdatasync", counting)
+    database = SqliteDatabase(tmp_path / "x.db")
+    await database.write(run("CREATE TABLE t (a)"))
+    insert = run("INSERT INTO t VALUES (1)")
+    await database.write(insert, durable=False, quick=True)
+    assert synced == 0
+    await asyncio.gather(*(database.write(insert, quick=True) for _ in range(20)))
+    assert 1 <= synced <= 2
+    await database.sync()
+    assert synced >= 2
+    await database.close()
+
+
+async def test_after_a_failed_sync_nothing_is_called_durable_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(_descriptor: int) -> None:
+        raise OSError(errno.EIO, "no")
+
+    database = SqliteDatabase(tmp_path / "x.db")
+    await database.write(run("CREATE TABLE t (a)"))
+    insert = run("INSERT INTO t VALUES (1)")
+    original = os.fdatasync
+    monkeypatch.setattr(os, "fdatasync", refuse)
+    with pytest.raises(StoreUnavailable):
+        await database.write(insert, quick=True)
+    monkeypatch.setattr(os, "fdatasync", original)  # what the disk holds is not known any more, although it answers again
+    with pytest.raises(StoreUnavailable):
+        await database.write(insert, quick=True)
+    await database.write(insert, durable=False, quick=True)
+    await database.close()
+
+
+async def test_the_log_begins_anew_while_short_writes_go_on_without_a_pause(tmp_path: Path):
+    path = tmp_path / "x.db"
+    database = SqliteDatabase(path, synchronous="NORMAL")
+    await database.write(run("CREATE TABLE t (a INTEGER PRIMARY KEY, b)"))
+    filler = run("INSERT OR REPLACE INTO t VALUES (abs(random()) % 200, randomblob(40000))")
+    deadline = asyncio.get_running_loop().time() + 30
+    written, sizes = 0, [0]
+    while written < 12 * 4_000 * 4_096 and asyncio.get_running_loop().time() < deadline:
+        await database.write(filler, durable=False, quick=True)
+        written += 40_000
+        sizes.append(path.with_name("x.db-wal").stat().st_size)
+    await database.close()
+    assert max(sizes) < written / 3

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 
 from sqlalchemy import Engine
 
+from eunoe_stores.sqlite.connections import WAL_PAGES, raw
 from eunoe_stores.sqlite.group_commit import GroupCommit
 from eunoe_stores.sqlite.log_sync import LogSync
 from eunoe_stores.sqlite.waiting import Waiting, resolve, wanted
-from eunoe_stores.sqlite.writer import Writer
+from eunoe_stores.sqlite.writer import Writer, checkpointed
 
 CHECKPOINT_EVERY_S = 0.5
 """While short writes go on, the log is folded into the file that often, in the writer's thread."""
@@ -29,6 +31,7 @@ class LoopWriter:
         self._writer = writer
         self._sync = sync
         self._waiting: list[Waiting] = []
+        self._is_closed = False
         self._timer: asyncio.TimerHandle | None = None
 
     def put(self, waiting: Waiting) -> None:
@@ -56,6 +59,7 @@ class LoopWriter:
     def close(self) -> None:
         """Run what waits and close the connection."""
         self.flush()
+        self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
         self._connection.close()
@@ -69,8 +73,20 @@ class LoopWriter:
 
     def _checkpoint_later(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._timer is None:
-            self._timer = loop.call_later(CHECKPOINT_EVERY_S, self._checkpoint)
+            self._timer = loop.call_later(CHECKPOINT_EVERY_S, self._checkpoint, loop)
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
-        self._writer.checkpoint_soon()
+
+        def then(pages: int) -> None:
+            if pages >= WAL_PAGES:
+                with contextlib.suppress(RuntimeError):  # the loop was closed
+                    loop.call_soon_threadsafe(self._finish_checkpoint)
+
+        self._writer.checkpoint_soon(then)
+
+    def _finish_checkpoint(self) -> None:
+        # What was written meanwhile. Only when all of the log is folded does SQLite begin it anew; while writes go on without a pause, no
+        # other thread would ever find it so, and it would grow without end.
+        if not self._is_closed and self._writer.is_free:
+            checkpointed(raw(self._connection))

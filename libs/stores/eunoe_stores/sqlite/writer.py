@@ -41,9 +41,11 @@ class Writer(Thread):
         self._given += 1
         self._queue.put(waiting)
 
-    def checkpoint_soon(self) -> None:
-        """Move the log's pages into the file when nothing else waits; writers and readers need not wait for it."""
-        self._queue.put(self._checkpoint)
+    def checkpoint_soon(self, then: Callable[[int], None]) -> None:
+        """Move the log's pages into the file; writers and readers need not wait for it. `then` gets the log's length in pages, in this
+        thread.
+        """
+        self._queue.put(lambda: then(self._checkpoint()))
 
     def end(self) -> None:
         """Finish what waits, then close."""
@@ -94,8 +96,14 @@ class Writer(Thread):
             raw(self._connection).execute(f"PRAGMA synchronous = {wanted_now}")
             self._synchronous = wanted_now
 
-    def _checkpoint(self) -> None:
-        try:
-            raw(self._connection).execute("PRAGMA wal_checkpoint(PASSIVE)").close()
-        except sqlite3.OperationalError:
-            return  # a reader was in the way, or the disk is full: a later one does it
+    def _checkpoint(self) -> int:
+        return checkpointed(raw(self._connection))
+
+
+def checkpointed(driver: sqlite3.Connection) -> int:
+    """Fold what can be folded without making anybody wait; returns the pages in the log, 0 when it could not be done."""
+    try:
+        _, pages, _ = driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    except sqlite3.OperationalError:
+        return 0  # a reader was in the way, or the disk is full: a later one does it
+    return int(pages)
