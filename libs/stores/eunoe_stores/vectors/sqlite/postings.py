@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 MAX_CACHED = 1_500_000
 """Postings kept per tenant and field (six bytes each); the least recently used terms go first."""
-MOST_FREQUENT = 65_535
+_FREQUENCY_BITS = 16
+MOST_FREQUENT = (1 << _FREQUENCY_BITS) - 1
 """Frequencies above count as this one; long before, BM25 makes no difference between them."""
 _COST = 32
 """What a term costs at least, in postings, so that unknown words do not fill the memory."""
@@ -26,23 +27,20 @@ class Term:
 
     def __init__(self, slots: NDArray[np.int32], frequencies: NDArray[np.uint16]) -> None:
         self._slots, self._frequencies = slots, frequencies
-        self._new_slots, self._new_frequencies = array("i"), array("H")
+        self.new = array("q")
+        """Slot and frequency in one number each, because appending is most of what a row costs here. Slots only grow."""
 
     def __len__(self) -> int:
         """What it costs to keep."""
-        return len(self._slots) + len(self._new_slots) + _COST
-
-    def add(self, slot: int, frequency: int) -> None:
-        """Append; slots only grow."""
-        self._new_slots.append(slot)
-        self._new_frequencies.append(min(frequency, MOST_FREQUENT))
+        return len(self._slots) + len(self.new) + _COST
 
     def arrays(self) -> Postings:
         """All postings."""
-        if self._new_slots:
-            self._slots = np.concatenate([self._slots, np.frombuffer(self._new_slots, dtype=np.int32)])
-            self._frequencies = np.concatenate([self._frequencies, np.frombuffer(self._new_frequencies, dtype=np.uint16)])
-            self._new_slots, self._new_frequencies = array("i"), array("H")
+        if self.new:
+            added = np.frombuffer(self.new, dtype=np.int64)
+            self._slots = np.concatenate([self._slots, (added >> _FREQUENCY_BITS).astype(np.int32)])
+            self._frequencies = np.concatenate([self._frequencies, (added & MOST_FREQUENT).astype(np.uint16)])
+            self.new = array("q")
         return self._slots, self._frequencies
 
 
@@ -58,9 +56,12 @@ class _Field:
         self.terms[name] = term
 
     def add(self, slot: int, frequencies: Mapping[str, int]) -> None:
-        for name in self.terms.keys() & frequencies.keys():
-            self.terms[name].add(slot, frequencies[name])
-            self.cost += 1
+        terms, high = self.terms, slot << _FREQUENCY_BITS
+        held = terms.keys() & frequencies.keys()
+        for name in held:
+            frequency = frequencies[name]
+            terms[name].new.append(high | (frequency if frequency < MOST_FREQUENT else MOST_FREQUENT))  # noqa: FURB136 - a call costs more
+        self.cost += len(held)
 
     def shrink(self, keep: int) -> None:
         while self.cost > MAX_CACHED and len(self.terms) > keep:
