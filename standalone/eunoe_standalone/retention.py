@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from eunoe_contracts.clock import Clock
-from eunoe_contracts.errors import EunoeError
+from eunoe_contracts.errors import as_eunoe_error
+from eunoe_stream.runner.insistence import where
 
 LONGEST_PAUSE_S = 3_600.0
 
@@ -44,8 +45,8 @@ class Retention:
         """One pass. When it fails, the next one does its work."""
         try:
             dropped = await self.log.trim(self.clock.now() - timedelta(seconds=self.keep_s))
-        except EunoeError as error:
-            logger.warning("retention: %s", error.code)
+        except Exception as error:  # noqa: BLE001 - a defect today must not let the log grow for ever
+            logger.warning("retention: %s%s", as_eunoe_error(error).code, where(error))
         else:
             if dropped:
                 logger.info("retention: dropped %d records of the log", dropped)

@@ -225,6 +225,42 @@ async def test_the_first_pass_is_at_start_and_then_at_intervals(world: Any, monk
     await asyncio.gather(task, return_exceptions=True)
 
 
+async def test_a_defect_in_one_part_or_document_does_not_stop_the_others(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, third = [await world.post(text) for text in ("One.", "Two.", "Three.")]
+    await consume(world, topics.DOCUMENT_ACCEPTED)
+    await world.process(third.id)
+    await world.gateway.delete_document(world.who, third.id)
+    world.clock.advance(70)
+    document, delete = world.catalogue.document, world.vectors.delete_document
+
+    async def defective(tenant: str, identifier: UUID) -> Any:
+        if identifier == UUID(first.id):
+            raise ValueError("a defect that this document meets")
+        return await document(tenant, identifier)
+
+    async def once(*args: Any, **named: Any) -> int:
+        monkeypatch.setattr(world.vectors, "delete_document", delete)
+        raise ZeroDivisionError
+
+    async def stale(**_: Any) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(world.catalogue, "document", defective)
+    monkeypatch.setattr(world.vectors, "delete_document", once)
+    monkeypatch.setattr(world.blobs, "discard_stale", stale)
+    task = asyncio.create_task(world.sweeper.run())
+
+    async def has_gone_on() -> bool:
+        return len(world.events(topics.DOCUMENT_ACCEPTED)) == 4 and not await world.catalogue.pending_erasures(
+            requested_before=world.clock.now(), limit=9
+        )
+
+    await eventually(has_gone_on, meanwhile=lambda: world.clock.advance(1))
+    assert [str(each.document) for each in world.events(topics.DOCUMENT_ACCEPTED)].count(second.id) == 2
+    assert not task.done()
+    task.cancel()
+
+
 async def test_a_busy_container_does_not_keep_a_document_waiting_for_ever(world: Any) -> None:
     accepted = await world.post(TWO, container="busy")
     for stage in (Stage.EXTRACT, Stage.EMBED, Stage.STRUCTURE, Stage.PROPOSE):

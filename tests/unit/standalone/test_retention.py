@@ -65,13 +65,14 @@ async def test_old_records_go_once_every_group_has_them_behind_it(log: SqliteLog
     task.cancel()
 
 
-async def test_a_pass_that_fails_is_left_to_the_next(clock: ManualClock) -> None:
+@pytest.mark.parametrize("error", [StoreUnavailable(), ValueError("a defect")])
+async def test_a_pass_that_fails_is_left_to_the_next(clock: ManualClock, error: Exception) -> None:
     calls: list[datetime] = []
 
     class Down:
         async def trim(self, older_than: datetime) -> int:
             calls.append(older_than)
-            raise StoreUnavailable
+            raise error
 
     task = asyncio.create_task(Retention(Down(), clock, WEEK_S).run())
     await eventually(lambda: len(calls) == 3, meanwhile=lambda: clock.advance(LONGEST_PAUSE_S))

@@ -13,11 +13,12 @@ from uuid import UUID
 
 from eunoe_contracts import topics
 from eunoe_contracts.clock import Clock
-from eunoe_contracts.errors import EunoeError, ReadBackFailed
+from eunoe_contracts.errors import ReadBackFailed, as_eunoe_error
 from eunoe_contracts.events import encode
 from eunoe_contracts.stages import DocumentStatus, Stage, is_settled
 from eunoe_stores.catalogue.rows import DocumentRow, Erasure, OpenDocument
 from eunoe_stream.log import Log
+from eunoe_stream.runner.insistence import where
 from eunoe_telemetry.metrics import Metrics
 
 from eunoe_gateway.config import GatewaySettings
@@ -74,8 +75,8 @@ class Sweeper:
     async def _guarded(self, part: Callable[[], Awaitable[None]]) -> None:
         try:
             await part()
-        except EunoeError as error:
-            logger.warning("sweeper: %s", error.code)
+        except Exception as error:  # noqa: BLE001 - nobody else repeats what is lost, so it must outlive defects too
+            _tell("sweeper", error)
 
     async def documents(self) -> None:
         """Give every document that stands still what it waits for."""
@@ -85,8 +86,8 @@ class Sweeper:
         for each in self._due(found):
             try:
                 await self._look_at(each)
-            except EunoeError as error:
-                logger.warning("sweeper: document %s: %s", each.document, error.code)
+            except Exception as error:  # noqa: BLE001 - one document must not keep the others waiting
+                _tell(f"sweeper: document {each.document}", error)
 
     def _due(self, found: Sequence[OpenDocument]) -> Sequence[OpenDocument]:
         now = self.clock.now()
@@ -193,8 +194,8 @@ class Sweeper:
     async def _is_gone(self, found: Erasure) -> bool:
         try:
             return await erasure.remove_again(found, sinks=self.sinks)
-        except EunoeError as error:
-            logger.warning("sweeper: erasure of %s: %s", found.document, error.code)
+        except Exception as error:  # noqa: BLE001 - as above
+            _tell(f"sweeper: erasure of {found.document}", error)
             return False
 
     async def uploads(self) -> None:
@@ -206,3 +207,8 @@ class Sweeper:
         removed = await self.orphans.remove()
         if removed:
             logger.info("sweeper: removed blobs of %d documents that were never accepted or are erased", removed)
+
+
+def _tell(what: str, error: Exception) -> None:
+    """One line; for a defect the place as well, never its message, which may hold content."""
+    logger.warning("%s: %s%s", what, as_eunoe_error(error).code, where(error))
