@@ -172,7 +172,7 @@ def test_a_full_disk_refuses_new_work_and_keeps_searching(tmp_path: Path) -> Non
 def test_too_many_open_documents_are_refused_with_a_delay(tmp_path: Path) -> None:
     slow = {"EUNOE_GATEWAY__QUEUE_LIMIT": "3", "EUNOE_EXTRACTOR__CONCURRENCY": "1"}
     with serving(tmp_path / "data", slow) as running, httpx.Client(base_url=running.url, timeout=30) as http:
-        text = "\n\n".join(f"Entry {number}: the tide turned at dawn." for number in range(3000))
+        text = "\n\n".join(f"Entry {number}: the tide turned at dawn." for number in range(1000))
         answers = [http.post("/v1/documents", json={"content": f"{text} {number}", "container": "c"}) for number in range(12)]
         refusals = [each for each in answers if each.status_code == 429]
         assert refusals, [each.status_code for each in answers]
