@@ -17,7 +17,7 @@ from eunoe_contracts.errors import ConfigurationError, SchemaTooNew
 from eunoe_stores.sqlite.connections import raw
 from eunoe_stores.sqlite.database import SqliteDatabase
 from eunoe_stores.vectors.port import IndexFilter, IndexRow
-from eunoe_stores.vectors.sqlite import SqliteVectorIndex, columns, postings, reads
+from eunoe_stores.vectors.sqlite import SqliteVectorIndex, columns, postings, reads, space
 from eunoe_stores.vectors.sqlite.schema import store_setting
 
 SPACE = UUID(int=3)
@@ -191,6 +191,32 @@ async def test_a_file_of_the_first_version_is_read_and_brought_up_to_date(tmp_pa
     third = opened(tmp_path)
     assert (await third.refs("t", [numbered(2).key]))[numbered(2).key].is_turn is False
     await third.close()
+
+
+@pytest.mark.parametrize("small_pages", [2_500, 0])
+async def test_the_space_of_removed_rows_goes_back_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_pages: int) -> None:
+    monkeypatch.setattr(space, "SMALL_PAGES", small_pages)
+    index = opened(tmp_path)
+    for start in (0, 500, 1_000, 1_500):
+        texts = {number: " ".join(f"word{number}x{at}" for at in range(40)) for number in range(start, start + 500)}
+        await index.upsert("t", [numbered(number, text=text) for number, text in texts.items()])
+    before = await pages(index)
+    await index.delete_rows("t", [numbered(number).key for number in range(1_000)])
+    for start in range(1_000, 1_900, 50):
+        await index.delete_rows("t", [numbered(number).key for number in range(start, start + 50)])
+    await index.purge()
+    free, left = await pages(index, "freelist_count"), await pages(index)
+    if small_pages:
+        assert left < before / 5
+        assert free <= max(space.SPARE_PAGES, space.SPARE_SHARE * before)
+    else:
+        assert left >= before, "a large file of an earlier version is not written anew"
+    assert len(await index.bm25_body("t", ["word1950x7"], ALL, 10)) == 1
+    await index.close()
+
+
+async def pages(index: SqliteVectorIndex, name: str = "page_count") -> int:
+    return await index._read(lambda driver: int(driver.execute(f"PRAGMA {name}").fetchone()[0]))
 
 
 async def test_read_back_sees_a_row_whose_postings_are_gone(index: SqliteVectorIndex) -> None:

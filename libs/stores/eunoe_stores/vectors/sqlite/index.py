@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
+from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from eunoe_stores.vectors.sqlite.columns import View
 from eunoe_stores.vectors.sqlite.entries import Entry, entry
 from eunoe_stores.vectors.sqlite.id_columns import ABSENT
 from eunoe_stores.vectors.sqlite.schema import BODY, CONTEXT, prepare, setting
+from eunoe_stores.vectors.sqlite.space import give_back, make_ready
 from eunoe_stores.vectors.sqlite.tenants import Tenant, Tenants
 
 T = TypeVar("T")
@@ -52,6 +54,8 @@ class SqliteVectorIndex:
         async with self._preparing:
             if not self._prepared:
                 await self._database.write(lambda connection: prepare(raw(connection)))
+                path = await self._read(lambda driver: Path(driver.execute("PRAGMA database_list").fetchone()[2]))
+                await asyncio.to_thread(make_ready, path)
                 self._prepared = True
 
     async def warm(self, tenant: str) -> None:
@@ -197,6 +201,8 @@ class SqliteVectorIndex:
         """See `VectorIndex.purge`. FTS5 keeps deleted tokens until it merges their segments; some 0.2 s for 50,000 passages."""
         await self.prepare()
         await self._database.write(lambda connection: writes.merge_postings(raw(connection)))
+        while await self._database.write(lambda connection: give_back(raw(connection))):
+            pass  # bit by bit, so that other writes come between
         return await drop_old_pages(self._database)
 
     async def close(self) -> None:

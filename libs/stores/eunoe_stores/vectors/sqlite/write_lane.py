@@ -16,6 +16,7 @@ from eunoe_stores.sqlite.connections import raw
 from eunoe_stores.sqlite.port import Database
 from eunoe_stores.vectors.sqlite import writes
 from eunoe_stores.vectors.sqlite.entries import Entry
+from eunoe_stores.vectors.sqlite.space import give_back
 from eunoe_stores.vectors.sqlite.writes import Change
 
 Owner = TypeVar("Owner")
@@ -129,4 +130,6 @@ def _written(driver: sqlite3.Connection, groups: Sequence[Sequence[_Waiting[Owne
             # Of rows with the same key the last one counts.
             entries = {entry.key: entry for each in group if not callable(each.work) for entry in each.work}
             changes.append(writes.upsert(driver, group[0].number, list(entries.values())))
+    if any(change.removed for change in changes):
+        give_back(driver)
     return changes
