@@ -20,14 +20,16 @@ KEPT = 8_000
 def references(view: View, slots: NDArray[Any]) -> list[RowRef]:
     """What fusion needs to know of these rows: mostly the same objects each time, so that dictionaries compare them by identity."""
     wanted = slots.tolist()
-    known = view.references
-    new = [slot for slot in wanted if slot not in known]
+    found = {slot: view.references.get(slot) for slot in wanted}
+    new = [slot for slot, row in found.items() if row is None]
     if new:
-        if len(known) + len(new) > KEPT:
-            known.clear()
-            new = wanted
-        known.update(zip(new, _read(view, np.array(new)), strict=True))
-    return [known[slot] for slot in wanted]
+        # Read into a mapping of our own first: another thread may empty the kept ones at any time.
+        read = dict(zip(new, _read(view, np.array(new)), strict=True))
+        found.update(read)
+        if len(view.references) + len(new) > KEPT:
+            view.references.clear()
+        view.references.update(read)
+    return [row for row in map(found.get, wanted) if row is not None]
 
 
 def rows_of_parent(view: View, parent: UUID) -> list[RowRef]:
