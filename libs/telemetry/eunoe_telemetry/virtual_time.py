@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from eunoe_telemetry.testing import START
 
 T = TypeVar("T")
+SHORTEST_S = 1e-6
 
 
 class StandsStill(Exception):
@@ -51,6 +53,14 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """Virtual seconds."""
         return self._jumping.now
+
+    def call_later(self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.TimerHandle:
+        """See `AbstractEventLoop.call_later`; a delay, if there is one, lasts a microsecond at least.
+
+        asyncio calls what is due within a nanosecond at once, and a float has its precision. So without that time would not move, and
+        a loop that waits for the rest before a deadline would never end.
+        """
+        return self.call_at(self.time() + (max(delay, SHORTEST_S) if delay > 0 else delay), callback, *args, context=context)
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]  # noqa: ARG002
         """Run it here and now: a thread would make the order of things depend on the machine."""
