@@ -17,6 +17,7 @@ from eunoe_contracts.content import Entity, Kind, Location, Unit
 from eunoe_contracts.events import Event, document_event
 from eunoe_contracts.identity import entity_id, passage_id, root_id, row_key, section_id, session_id
 from eunoe_contracts.stages import DocumentStatus, Stage
+from eunoe_graph import service as service_module
 from eunoe_graph.config import GraphSettings
 from eunoe_graph.main import main
 from eunoe_graph.service import erase, relate, structure, undo
@@ -283,6 +284,31 @@ async def test_undo_removes_one_generation_and_of_an_erased_document_everything(
     assert own == {1}
     del bench.rows.documents[row.id]
     await undo(extracted(newer), catalogue=bench.rows, graph=bench.graph)
+    assert bench.graph.all_nodes == {}
+    assert bench.graph.all_edges == []
+
+
+@pytest.mark.parametrize("writes_before", range(6))
+@pytest.mark.parametrize("batch", [2, 2500])
+async def test_an_erasure_between_two_writes_leaves_nothing_behind(writes_before: int, batch: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(service_module, "BATCH", batch)
+    bench = Bench()
+    row = bench.add("Log", "We hired Ann Smith.", "Ann Smith likes tea.", metadata={"session": "s", "position": 0})
+    ann = Entity(entity_id(TENANT, "notes", "Ann Smith", "name"), "notes", "Ann Smith", "name")
+    bench.rows.found[row.id] = [(memory("Ann Smith likes tea."), passage_id(row.id, 1), (ann,))]
+
+    upsert, left = bench.graph.upsert, itertools.count(writes_before, -1)
+
+    async def erasing(tenant: str, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+        if next(left) == 0:
+            await erase(erased(row), graph=bench.graph)
+        await upsert(tenant, nodes, edges)
+
+    monkeypatch.setattr(bench.graph, "upsert", erasing)
+    await bench.structure(row)
+    await relate(embedded(row), catalogue=bench.rows, graph=bench.graph)
+    del bench.rows.documents[row.id]
+    await undo(embedded(row), catalogue=bench.rows, graph=bench.graph)
     assert bench.graph.all_nodes == {}
     assert bench.graph.all_edges == []
 
