@@ -27,10 +27,47 @@ SLOW = 0.2
 
 
 @dataclass(slots=True)
+class Trap:
+    """Calls `spring` once, right after the effect of so many `calls` more, whose answers are still on their way.
+
+    Only calls named in `counted` (`port.method`) count; without names, all do.
+    """
+
+    spring: Callable[[], None]
+    calls: int
+    counted: frozenset[str] = frozenset()
+    sprung: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def count(self, label: str) -> None:
+        """One call had its effect."""
+        if self.sprung.is_set() or (self.counted and label not in self.counted):
+            return
+        self.calls -= 1
+        if self.calls <= 0:
+            self.sprung.set()
+            self.spring()
+
+
+@dataclass(slots=True)
 class Life:
     """A process whose end can be simulated: once it is over, no call of it has an effect any more, nor an answer."""
 
     over: bool = False
+    trap: Trap | None = None
+    """Springs in the midst of its work."""
+    cut_off: dict[str, float] = field(default_factory=dict)
+    """Ports that it cannot reach, each until a time of the loop: a call waits, as on a connection on which nothing comes."""
+
+    async def reach(self, port: str) -> None:
+        """Wait until the port can be reached."""
+        now = asyncio.get_running_loop().time()
+        if (until := self.cut_off.get(port, now)) > now:
+            await asyncio.sleep(until - now)
+
+    def had_effect(self, label: str) -> None:
+        """A call, `port.method`, is done."""
+        if self.trap is not None and not self.over:
+            self.trap.count(label)
 
 
 @dataclass(slots=True)
@@ -53,6 +90,7 @@ class Faults:
         if kind:
             self.seen[f"{label} {kind}"] += 1
         await self._wait(kind)
+        await life.reach(label.partition(".")[0])
         if life.over or kind == "before":
             raise StoreUnavailable
         if kind == "lost":
@@ -60,6 +98,7 @@ class Faults:
         result = await call(*(_halved(args) if kind == "half" else args), **named)
         if kind == "twice":
             await _again(call, args, named)
+        life.had_effect(label)
         # A process that was killed meanwhile gets no answer.
         if kind in {"half", "after"} or life.over:
             raise StoreUnavailable
