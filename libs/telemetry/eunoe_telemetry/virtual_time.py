@@ -11,11 +11,12 @@ import selectors
 from collections.abc import Callable, Coroutine
 from contextvars import Context
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 from eunoe_telemetry.testing import START
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 SHORTEST_S = 1e-6
 
 
@@ -54,7 +55,9 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         """Virtual seconds."""
         return self._jumping.now
 
-    def call_later(self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.TimerHandle:
+    def call_later(
+        self, delay: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.TimerHandle:
         """See `AbstractEventLoop.call_later`; a delay, if there is one, lasts a microsecond at least.
 
         asyncio calls what is due within a nanosecond at once, and a float has its precision. So without that time would not move, and
