@@ -16,10 +16,14 @@ from eunoe_stream.waiting import wait_for
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """Answer to a heartbeat: held partitions with the offset to read from, and those among them to give up."""
+    """Answer to a heartbeat: held partitions with the offset to read from, those among them to give up, and those taken just now.
+
+    One that a member believed to have and takes now was lost without its notice, to somebody who has lost it again.
+    """
 
     held: Mapping[TopicPartition, int]
     surplus: frozenset[TopicPartition]
+    taken: frozenset[TopicPartition] = frozenset()
 
 
 class GroupStore(Protocol):
@@ -130,9 +134,10 @@ class GroupMember:
             self._next_beat = self._clock.monotonic()
             raise
         wanted = {each: offset for each, offset in beat.held.items() if each not in beat.surplus}
-        gone = frozenset(self._positions.keys() - wanted.keys())
-        self._caught_up = self._caught_up and wanted.keys() <= self._positions.keys()
-        self._positions = {each: self._positions.get(each, offset) for each, offset in wanted.items()}
+        known = self._positions.keys() - beat.taken
+        gone = frozenset(self._positions.keys() - (wanted.keys() & known))
+        self._caught_up = self._caught_up and wanted.keys() <= known
+        self._positions = {each: self._positions[each] if each in known else offset for each, offset in wanted.items()}
         if gone and self._revoked is not None:
             await self._revoked(gone)
         if beat.surplus:

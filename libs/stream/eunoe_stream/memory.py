@@ -132,7 +132,7 @@ class MemoryLog:
         step = next_step(member, share, leases, now=now, lease_s=self._lease_s)
         held = sorted(step.keep | step.take)
         state.leases.update(dict.fromkeys(held, Lease(member, now + self._lease_s)))
-        return Beat({each: max(state.offsets.get(each, 0), self._first[each]) for each in held}, step.surplus)
+        return Beat({each: max(state.offsets.get(each, 0), self._first[each]) for each in held}, step.surplus, step.take)
 
     def recent(self, wanted: Sequence[tuple[TopicPartition, int]], limit: int) -> Sequence[Delivery]:
         """For `GroupMember`: all of it is in memory."""

@@ -34,7 +34,7 @@ def beat(connection: Connection, group: str, member: str, topics: Mapping[str, T
     share = fair_share(member, {each.name: each.partitions for each in topics.values()}, members)
     step = next_step(member, share, leases, now=now, lease_s=lease_s)
     _write_leases(connection, group, member, topics, step, now + lease_s)
-    return Beat(_starts(connection, group, names, step.keep | step.take), step.surplus)
+    return Beat(_starts(connection, group, names, step.keep | step.take), step.surplus, step.take)
 
 
 def _register(connection: Connection, group: str, member: str, topics: Iterable[str], expires: float) -> None:
