@@ -60,13 +60,13 @@ async def extract(
         await catalogue.add_warnings(row.tenant, row.id, row.generation, parsed.warnings)
     counter = tokens or limits.without_embedder()
     turn = turn_of(row)
-    before = await said_before(row, turn, catalogue=catalogue) if turn is not None else Before("")
+    before = await said_before(row, turn, catalogue=catalogue) if turn is not None else Before()
     origin = replace(_origin(row, parsed.title), before=before.text)
     made = await _stored(origin, parsed, row, counter, limits, catalogue=catalogue, clock=clock)
     if made and turn is not None and not before.is_final:
         # Stored before it waits for the turn before it, so that the turn after it need not wait for both.
         before = await awaited_before(row, turn, catalogue=catalogue, clock=clock)
-        if before.text:
+        if before.text != origin.before:
             made = await _stored(replace(origin, before=before.text), parsed, row, counter, limits, catalogue=catalogue, clock=clock)
     if not made:
         return []

@@ -9,6 +9,7 @@ from eunoe_stores.catalogue.port import UnitCatalogue
 from eunoe_stores.catalogue.rows import DocumentRow
 
 WAIT_S = 5.0
+GAP_S = 0.5
 PAUSE_S = 0.05
 
 
@@ -30,31 +31,44 @@ def turn_of(row: DocumentRow) -> Turn | None:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What was said before a turn, with its speaker; empty for the first. `is_final` once no earlier turn is awaited any more."""
+    """What was said before a turn, with its speaker; empty for the first.
 
-    text: str
-    is_final: bool = True
+    `is_awaited` while the turn before is not read yet, `is_gap` when the position before has not come in (yet).
+    """
+
+    text: str = ""
+    is_awaited: bool = False
+    is_gap: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        """True when waiting would change nothing."""
+        return not self.is_awaited and not self.is_gap
 
 
 async def said_before(row: DocumentRow, turn: Turn, *, catalogue: UnitCatalogue) -> Before:
     """The whole text of the turn before this one, as far as it is there now."""
     if turn.position is None:
-        return Before("")
+        return Before()
     earlier = await catalogue.turn_before(row.tenant, row.container, turn.session, before=turn.position)
-    if earlier is None or not earlier.passages:
-        return Before("", is_final=earlier is None or not earlier.is_awaited)
+    if earlier is None:
+        return Before(is_gap=turn.position > 0)
+    is_gap = earlier.position != turn.position - 1
+    if not earlier.passages:
+        return Before(is_awaited=earlier.is_awaited, is_gap=is_gap)
     text, speaker = "\n".join(each.text for each in earlier.passages), earlier.passages[-1].location.speaker
-    return Before(f"{speaker}: {text}" if speaker else text)
+    return Before(f"{speaker}: {text}" if speaker else text, is_gap=is_gap)
 
 
 async def awaited_before(row: DocumentRow, turn: Turn, *, catalogue: UnitCatalogue, clock: Clock) -> Before:
-    """As `said_before`, after the turn before this one has been read: turns posted together are read at the same time.
+    """As `said_before`, when the turn before this one has been read: turns posted together are accepted and read in any order.
 
-    Waits up to five seconds, so that the context does not depend on which worker was faster.
+    Waits up to five seconds for one that is accepted, half a second for one that may still come in, so that the context does not depend
+    on which was faster.
     """
-    deadline = clock.monotonic() + WAIT_S
+    began = clock.monotonic()
     while True:
         before = await said_before(row, turn, catalogue=catalogue)
-        if before.is_final or clock.monotonic() >= deadline:
+        if before.is_final or clock.monotonic() >= began + (WAIT_S if before.is_awaited else GAP_S):
             return before
         await clock.sleep(PAUSE_S)

@@ -86,10 +86,10 @@ class Rows:
         ]
         if not earlier:
             return None
-        row = max(earlier, key=lambda each: each[0])[1]
+        position, row = max(earlier, key=lambda each: each[0])
         passages = tuple(unit for unit in self.stored.get(row.id, []) if unit.kind is Kind.PASSAGE)
         awaited = not passages and row.status in {DocumentStatus.QUEUED, DocumentStatus.EXTRACTING}
-        return EarlierTurn(row.id, passages, is_awaited=awaited)
+        return EarlierTurn(row.id, position, passages, is_awaited=awaited)
 
 
 @dataclass
@@ -270,6 +270,27 @@ async def test_turns_read_at_the_same_time_wait_for_the_one_before():
     for at, row in enumerate(rows[1:], start=1):
         passage = next(each for each in bench.rows.stored[row.id] if each.kind is Kind.PASSAGE)
         assert passage.context == f"Turn {at - 1}.\nTurn {at}."
+
+
+async def test_turns_that_come_in_out_of_order_know_the_turn_before():
+    bench = Bench()
+    later = await bench.add(b"Second.", metadata={"session": "s", "position": 1})
+
+    async def earlier() -> None:
+        await asyncio.sleep(0)  # the later one has looked and found nobody
+        await bench.extract(accepted(await bench.add(b"First.", metadata={"session": "s", "position": 0})))
+
+    await asyncio.gather(bench.extract(accepted(later)), earlier())
+    assert [each.context for each in bench.rows.stored[later.id] if each.kind is Kind.PASSAGE] == ["First.\nSecond."]
+
+
+async def test_a_gap_in_the_positions_costs_half_a_second_and_no_more():
+    bench = Bench()
+    await bench.extract(accepted(await bench.add(b"First.", metadata={"session": "s", "position": 0})))
+    row = await bench.add(b"Third.", metadata={"session": "s", "position": 2})
+    await bench.extract(accepted(row))
+    assert [each.context for each in bench.rows.stored[row.id] if each.kind is Kind.PASSAGE] == ["First.\nThird."]
+    assert bench.clock.elapsed < 0.7
 
 
 async def test_a_turn_waits_no_longer_than_five_seconds_for_one_that_is_stuck():

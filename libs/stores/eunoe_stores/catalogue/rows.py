@@ -119,6 +119,7 @@ class EarlierTurn:
     """The turn of a conversation before another. `passages` are in order; none while it `is_awaited`, that is, not read yet."""
 
     document: UUID
+    position: int
     passages: tuple[Unit, ...]
     is_awaited: bool
 

@@ -69,7 +69,7 @@ DELETE_THROUGH = delete(units).where(*_of_document, units.c.generation <= bindpa
 INSERT = insert(units)
 UNREAD = frozenset({DocumentStatus.QUEUED.value, DocumentStatus.EXTRACTING.value})
 PREVIOUS_TURN = (
-    select(documents.c.id, documents.c.status)
+    select(documents.c.id, documents.c.status, documents.c.position)
     .where(
         documents.c.tenant == bindparam("of_tenant"),
         documents.c.container == bindparam("in_container"),
@@ -145,7 +145,7 @@ class SqlUnits(SqlPart):
             generation = fetch(connection, LATEST, of_document).scalar()
             rows = fetch(connection, OF_GENERATION, {**of_document, "of_generation": generation}) if generation else ()
             passages = tuple(_unit(row) for row in rows if row.kind == Kind.PASSAGE)
-            return EarlierTurn(turn.id, passages, is_awaited=not passages and turn.status in UNREAD)
+            return EarlierTurn(turn.id, turn.position, passages, is_awaited=not passages and turn.status in UNREAD)
 
         return await self._database.read(work, quick=True)
 
