@@ -13,7 +13,9 @@ from eunoe.v1 import admin_pb2
 from eunoe_telemetry.virtual_time import StandsStill, run_virtually
 
 from eunoe_standalone.simulation.crowd import ITEMS_EACH, Client, Expected, Item
-from eunoe_standalone.simulation.oracle import Broken, StatusWatcher, check, digest, expect, is_quiet, loudness
+from eunoe_standalone.simulation.digest import digest
+from eunoe_standalone.simulation.oracle import StatusWatcher, check, is_quiet, loudness
+from eunoe_standalone.simulation.promise import Broken, expect
 from eunoe_standalone.simulation.world import Around, World, fresh_database
 from eunoe_standalone.testing_pipeline import OPERATOR
 
