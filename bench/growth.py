@@ -75,9 +75,9 @@ async def measure(folder: Path, sizes: list[int], rounds: int, report: Report) -
         await searched(big)
         walls: dict[str, list[float]] = {"big": [], "small": []}
         busy: dict[str, list[float]] = {"big": [], "small": []}
-        for _ in range(rounds):
+        for number in range(rounds):
             await searched(small)  # once the removed rows are dropped, no term is in memory
-            for name, index in (("small", small), ("big", big)):
+            for name, index in (("small", small), ("big", big))[:: -1 if number % 2 else 1]:
                 start = 1_000_000 + small_filled if name == "small" else filled
                 wall, processor = await inserted(index, rows(texts, block, start))
                 walls[name].append(wall)

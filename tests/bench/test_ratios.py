@@ -116,7 +116,7 @@ async def test_the_bm25_arms_against_a_plain_scan_of_the_vectors(tmp_path: Path)
 async def test_inserting_costs_no_more_when_there_is_much(tmp_path: Path) -> None:
     texts, index = Texts(), await growth._opened(tmp_path)
     await index.upsert(DEFAULT_TENANT, list(index_rows(100, texts=texts)))
-    await growth.searched(index, texts)
+    await growth.searched(index)
     blocks = [list(index_rows(250, texts=texts, first=first)) for first in range(1_000, 4_000, 250)]
     costs = [(await growth.inserted(index, block))[1] for block in blocks]
     first, last = iter(costs[1:6]), iter(costs[-5:])

@@ -14,6 +14,8 @@ from eunoe_stores.sqlite.log_sync import LogSync
 from eunoe_stores.sqlite.waiting import Waiting, resolve, wanted
 from eunoe_stores.sqlite.writer import Writer, checkpointed
 
+MOST_COMMITS = 1_000
+"""Commits after which the loop folds the log itself, however much there is."""
 CHECKPOINT_EVERY_S = 0.5
 """While short writes go on, the log is folded into the file that often, in the writer's thread."""
 
@@ -32,6 +34,7 @@ class LoopWriter:
         self._sync = sync
         self._waiting: list[Waiting] = []
         self._is_closed = False
+        self._commits = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def put(self, waiting: Waiting) -> None:
@@ -50,6 +53,9 @@ class LoopWriter:
                 self._writer.put(each)
             return
         self._commit.finish(batch)
+        self._commits += 1
+        if self._commits >= MOST_COMMITS:
+            self._finish_checkpoint()  # the writer's thread gets no time; the log must not grow for ever
         self._checkpoint_later(batch[0].loop)
         durable = [each for each in batch if each.durable and each.error is None] if self._sync is not None else []
         if self._sync is not None and durable:
@@ -89,4 +95,5 @@ class LoopWriter:
         # What was written meanwhile. Only when all of the log is folded does SQLite begin it anew; while writes go on without a pause, no
         # other thread would ever find it so, and it would grow without end.
         if not self._is_closed and self._writer.is_free:
+            self._commits = 0
             checkpointed(raw(self._connection))

@@ -30,7 +30,7 @@ from eunoe_stores.vectors.sqlite.tenants import Tenant, Tenants
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
-_FEW_ROWS = 100_000
+ROWS_ON_LOOP = 100_000
 """A query over as many rows stays on the event loop: its arms take some milliseconds, less than threads that wait for each other."""
 
 
@@ -229,7 +229,7 @@ def _bytes(keys: Sequence[UUID]) -> list[bytes]:
 
 
 async def _scored(view: View, function: Callable[[*Ts], T], *args: *Ts) -> T:
-    return function(*args) if view.size <= _FEW_ROWS else await asyncio.to_thread(function, *args)
+    return function(*args) if view.size <= ROWS_ON_LOOP else await asyncio.to_thread(function, *args)
 
 
 def _unit(vector: NDArray[np.float32], view: View) -> NDArray[np.float32]:
