@@ -268,7 +268,7 @@ async def test_check_24_a_clock_set_an_hour_off_stops_nothing(tmp_path: Path, ju
             return failures == 2
 
         await until(has_jumped)
-        later = await running.post("The crane.", name="later.txt")
+        later = await running.post("Note: the crane is grey.", name="later.txt")
         await running.ended(later)
         await running.ended(twice)
         gate.set()
