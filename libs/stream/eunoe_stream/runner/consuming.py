@@ -19,7 +19,7 @@ FETCH_LIMIT = 256
 FETCH_WAIT_S = 1.0
 GATHER_S = 0.1
 """Under load a subscription fetches that seldom, so that records come many at a time; after a pause the first is fetched at once."""
-COMMIT_EVERY_S = 0.05
+COMMIT_EVERY_S = 0.2
 COMMIT_AT = 500
 REVOKE_S = 10.0
 TROUBLE_S = 0.5
