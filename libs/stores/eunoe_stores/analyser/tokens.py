@@ -41,7 +41,6 @@ _ASCII_LETTERS = re.compile(r"[a-z]{3,}\Z")
 _LOCAL = threading.local()
 
 
-@lru_cache(maxsize=1 << 17)
 def _stemmed(word: str) -> str:
     """Snowball English ("Porter2", https://snowballstem.org) for words of ASCII letters; others as they are."""
     if not _ASCII_LETTERS.match(word):
@@ -53,7 +52,7 @@ def _stemmed(word: str) -> str:
     return str(stemmer.stemWord(word[:MAX_TOKEN_LENGTH]))
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 16)  # some 250 bytes each
 def _word_tokens(word: str) -> tuple[str, ...]:
     """Tokens of one folded word; none for a stop word."""
     if "'" not in word:
