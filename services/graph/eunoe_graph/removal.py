@@ -33,6 +33,8 @@ async def remove_generation(tenant: str, document: UUID, generation: int, *, uni
     own = [row_key(unit, generation) for unit in units]
     own += [node.key for node in reached if node.document == document and node.generation == generation]
     await graph.delete_nodes(tenant, own)
+    # Edges between nodes that others hold too, such as from a shared memory to an entity, are found by their document only.
+    await graph.delete_document(tenant, document, from_generation=generation, through_generation=generation)
 
 
 async def _reached(tenant: str, document: UUID, generations: range, graph: GraphStore) -> Sequence[Node]:

@@ -182,6 +182,14 @@ async def test_a_late_older_generation_does_not_take_an_edge_back(store: GraphSt
     assert len(await store.neighbours("t", UUID(int=1))) == 1
 
 
+async def test_one_generation_goes_without_the_older_ones(store: GraphStore) -> None:
+    await store.upsert("t", [node(1), node(2, generation=2), entity(500)], [edge(1, 500, EdgeKind.MENTIONS)])
+    await store.upsert("t", [entity(501)], [edge(2, 500, EdgeKind.MENTIONS, generation=2), edge(2, 501, EdgeKind.MENTIONS, generation=2)])
+    assert await store.delete_document("t", DOCUMENT, from_generation=2, through_generation=2) == 2
+    assert await store.documents("t") == [(DOCUMENT, 1)]
+    assert await store.count_edges("t") == {EdgeKind.MENTIONS: 1}
+
+
 async def test_tenants_are_apart(store: GraphStore) -> None:
     await store.upsert("t", [node(1), entity(500)], [edge(1, 500, EdgeKind.MENTIONS)])
     await store.upsert("u", [node(1), entity(500)], [edge(1, 500, EdgeKind.MENTIONS)])

@@ -332,10 +332,12 @@ async def test_undo_finds_a_memory_whose_passage_is_gone_already():
     bench = Bench()
     row, other = bench.add("Log", "Ann likes tea."), bench.add("Note", "Ann likes tea.")
     alone, both = memory("Ann likes tea."), replace(memory("Ann is here."), sources=(row.id, other.id))
-    bench.rows.found[row.id] = [(alone, passage_id(row.id, 0), ()), (both, passage_id(row.id, 0), ())]
-    bench.rows.found[other.id] = [(both, passage_id(other.id, 0), ())]
+    ann = Entity(entity_id(TENANT, "notes", "Ann", "name"), "notes", "Ann", "name")
+    bench.rows.found[row.id] = [(alone, passage_id(row.id, 0), ()), (both, passage_id(row.id, 0), (ann,))]
+    bench.rows.found[other.id] = [(both, passage_id(other.id, 0), (ann,))]
     await relate(embedded(row), catalogue=bench.rows, graph=bench.graph)
     await relate(embedded(other), catalogue=bench.rows, graph=bench.graph)
     bench.rows.documents[row.id] = replace(row, status=DocumentStatus.CANCELLED)
     await undo(embedded(row), catalogue=bench.rows, graph=bench.graph)
-    assert set(bench.graph.all_nodes) == {row_key(both.id, both.epoch)}
+    assert set(bench.graph.all_nodes) == {row_key(both.id, both.epoch), row_key(ann.id, 0)}
+    assert {edge.document for edge in bench.graph.all_edges} == {other.id}, "an edge between two nodes that others hold too"

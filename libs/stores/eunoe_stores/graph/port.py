@@ -129,8 +129,8 @@ class GraphStore(Protocol):
         """Newest node of each public id."""
         ...
 
-    async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
-        """Remove the document's nodes and edges of that and older generations, then entities nobody mentions and
+    async def delete_document(self, tenant: str, document: UUID, *, through_generation: int, from_generation: int = 0) -> int:
+        """Remove the document's nodes and edges of these generations, both ends included, then entities nobody mentions and
         memories that rest on no passage, in the same transaction; returns nodes.
         """
         ...

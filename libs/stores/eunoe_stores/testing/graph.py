@@ -114,17 +114,17 @@ class MemoryGraphStore:
         owned = [node for (owner, _), node in self._nodes.items() if owner == tenant and node.public_id in public_ids]
         return {node.public_id: node for node in sorted(owned, key=lambda node: node.generation)}
 
-    async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
+    async def delete_document(self, tenant: str, document: UUID, *, through_generation: int, from_generation: int = 0) -> int:
         """See `GraphStore.delete_document`."""
         gone = [
             key
             for (owner, key), node in self._nodes.items()
-            if owner == tenant and node.document == document and node.generation <= through_generation
+            if owner == tenant and node.document == document and from_generation <= node.generation <= through_generation
         ]
         places = [
             place
             for place, edge in self._edges.items()
-            if place[0] == tenant and edge.document == document and edge.generation <= through_generation
+            if place[0] == tenant and edge.document == document and from_generation <= edge.generation <= through_generation
         ]
         return self._remove(tenant, gone, self._drop(places))
 

@@ -118,9 +118,10 @@ class SqliteGraphStore:
         found = await self._nodes_by(tenant, "public", public_ids)
         return {each.public_id: each for each in sorted(found, key=lambda each: each.generation)}
 
-    async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
+    async def delete_document(self, tenant: str, document: UUID, *, through_generation: int, from_generation: int = 0) -> int:
         """See `GraphStore.delete_document`. The number has the entities in it; sessions without edges go as well."""
-        return await self._write(lambda driver: removal.delete_document(driver, tenant, document.bytes, through_generation))
+        generations = (from_generation, through_generation)
+        return await self._write(lambda driver: removal.delete_document(driver, tenant, document.bytes, generations))
 
     async def delete_nodes(self, tenant: str, keys: Sequence[UUID]) -> int:
         """See `GraphStore.delete_nodes`. Entities that only these mentioned go as well, and are counted."""
