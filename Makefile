@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MEMBERS := $(wildcard libs/*) $(wildcard services/*) standalone
 READY := $(VENV)/.ready
+TWO := --numprocesses 2 --dist worksteal
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
@@ -27,13 +28,14 @@ demo: setup ## ingest the sample files, ask three questions, print the answers a
 	@$(BIN)/eunoe demo --data-dir .demo
 
 test: setup ## the tests (all but faults and wheel)
-	$(BIN)/pytest tests --ignore=tests/faults
+	$(BIN)/pytest tests --ignore=tests/faults -m "not alone" $(TWO)
+	$(BIN)/pytest tests --ignore=tests/faults -m alone
 
 quick: $(READY) ## the fast tests only
-	$(BIN)/pytest tests --ignore=tests/faults -m "not slow"
+	$(BIN)/pytest tests --ignore=tests/faults -m "not slow and not alone" $(TWO)
 
 test-faults: setup ## kill -9 during ingest and other fault tests
-	$(BIN)/pytest tests/faults
+	PYTHONHASHSEED=0 $(BIN)/pytest tests/faults $(TWO)
 
 faults: $(READY) ## simulate SEEDS=500 seeds of faults from FIRST=0 on
 	$(BIN)/python -m eunoe_standalone.simulation --seeds $(or $(SEEDS),500) --first $(or $(FIRST),0)

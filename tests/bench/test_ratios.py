@@ -27,6 +27,7 @@ from filling import Texts, index_rows
 
 BASELINE = tomllib.loads((Path(__file__).parent / "baseline.toml").read_text(encoding="utf-8"))
 ROUNDS = 5
+pytestmark = pytest.mark.alone
 
 
 def busy(work: Callable[[], object]) -> float:

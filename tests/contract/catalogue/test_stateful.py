@@ -189,6 +189,7 @@ class CatalogueMachine(RuleBasedStateMachine):
         if row is not None and model is not None:
             model.end = DocumentStatus.CANCELLED
             self.run(self.catalogue.close_cancelled(TENANT, row.id, row.generation))
+            self.letters = {key: replayed for key, replayed in self.letters.items() if key[0] != name or key[1] > row.generation}
 
     @rule(name=DOCUMENTS)
     def erase(self, name: str) -> None:

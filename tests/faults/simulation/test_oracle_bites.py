@@ -19,6 +19,8 @@ from eunoe_gateway.documents.sinks import Sinks
 from eunoe_standalone.simulation.seed import Variant, simulate
 from eunoe_standalone.testing_pipeline import Faulty
 from eunoe_stores.catalogue.sql import ledger_state
+from eunoe_stream.runner import consuming
+from eunoe_stream.runner.claims import ClaimKeeper
 from eunoe_stream.runner.consuming import Consuming
 from eunoe_stream.runner.failures import Failures
 from eunoe_stream.runner.handling import Handling
@@ -182,15 +184,14 @@ def reinforced(name: str, store: Any) -> Any:
     return Faulty(store, around) if name == "catalogue" else store
 
 
+def long_leases(keeper: ClaimKeeper, ledger: Any, clock: Any, *, lease_s: float) -> None:
+    claim_keeper(keeper, ledger, clock, lease_s=4 * lease_s)
+
+
+claim_keeper = ClaimKeeper.__init__
+LONG_LEASES: Patch = (ClaimKeeper, "__init__", long_leases)
+QUICK_COMMITS: Patch = (consuming, "COMMIT_EVERY_S", 0.02)
 withdraw_nothing = [(module, "withdraw", nothing) for module in (erasure, sweeper, ends)]
-# Caught at seed 37 before the runner woke in a fixed order; two servers contend for a claim too rarely now. Strict: once the simulation
-# is denser and this one is caught again, the mark must go.
-# The highest offset: caught while offsets were committed four times as often, which the simulation no longer meets at a crash.
-GAP = pytest.mark.xfail(strict=True, reason="KNOWN GAP of the simulation: not caught within 200 seeds")
-UNSEEN = (
-    pytest.param(Variant("a busy record is dropped", patched((Failures, "busy", nothing))), marks=GAP),
-    pytest.param(Variant("the highest offset is committed", patched((OffsetTracker, "done", commit_the_highest))), marks=GAP),
-)
 VARIANTS = (
     Variant("commit before the handler", patched((Consuming, "_work", commit_first))),
     Variant("acknowledge before the effect", patched((Handling, "run", ack_before_effect))),
@@ -211,15 +212,32 @@ VARIANTS = (
     Variant("an erasure is proved unseen", patched((erasure, "remove_generations", none_removed))),
     Variant("older generations stay", patched((ends, "_replace_older", nothing_to_publish))),
     Variant("what was cancelled is still found", patched(*withdraw_nothing)),
+    # Under a claim that outlives the share of partitions, so that the record comes back before it.
+    Variant("a busy record is dropped", patched((Failures, "busy", nothing), LONG_LEASES)),
+    # With offsets committed fifty times a second, so that a crash meets one between two records that are in work.
+    Variant("the highest offset is committed", patched((OffsetTracker, "done", commit_the_highest), QUICK_COMMITS)),
 )
+SEEN_AT = {
+    "no fence": 107,
+    "no second look at the fence": 157,
+    "nothing is undone": 63,
+    "a busy record is dropped": 82,
+    "the highest offset is committed": 106,
+}
+"""Where a seed is known it is tried first, which saves minutes; the product changes what a seed does, and then all are tried."""
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("variant", [*VARIANTS, *UNSEEN], ids=lambda each: each.name.replace(" ", "-"))
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name.replace(" ", "-"))
 def test_a_broken_variant_is_caught(variant: Variant) -> None:
-    for seed in range(MOST_SEEDS):
+    for seed in (SEEN_AT.get(variant.name, 0), *range(MOST_SEEDS)):
         if outcome := simulate(seed, variant).problem:
             print(f"{variant.name}: caught by seed {seed}: {outcome}")  # noqa: T201 - shown by `pytest -s`
             return
     pytest.fail(f"{variant.name}: not caught within {MOST_SEEDS} seeds")
+
+
+@pytest.mark.parametrize("seed", [68, SEEN_AT["a busy record is dropped"], SEEN_AT["the highest offset is committed"]])
+def test_the_product_holds_under_the_conditions_of_the_variants(seed: int) -> None:
+    assert not simulate(seed, Variant("conditions", patched(LONG_LEASES, QUICK_COMMITS))).problem
