@@ -11,12 +11,10 @@ from eunoe_stores.graph.port import EdgeKind, NodeKind
 def delete_document(driver: sqlite3.Connection, tenant: str, document: bytes, generations: tuple[int, int]) -> int:
     """The document's nodes and edges of those generations, edges that touch the nodes, entities and sessions left alone by it."""
     of_document = (tenant, document, *generations)
-    found = driver.execute("SELECT key FROM graph_nodes WHERE tenant = ? AND document = ? AND generation BETWEEN ? AND ?", of_document)
-    keys = [row[0] for row in found]
-    ends = _ends(
-        driver.execute("SELECT source, target FROM graph_edges WHERE tenant = ? AND document = ? AND generation BETWEEN ? AND ?", of_document)
-    )
-    driver.execute("DELETE FROM graph_edges WHERE tenant = ? AND document = ? AND generation BETWEEN ? AND ?", of_document)
+    where = "WHERE tenant = ? AND document = ? AND generation BETWEEN ? AND ?"
+    keys = [row[0] for row in driver.execute(f"SELECT key FROM graph_nodes {where}", of_document)]
+    ends = _ends(driver.execute(f"SELECT source, target FROM graph_edges {where}", of_document))
+    driver.execute(f"DELETE FROM graph_edges {where}", of_document)
     return _remove(driver, tenant, keys, ends)
 
 
