@@ -7,14 +7,17 @@ from collections.abc import Iterable, Sequence
 
 from eunoe_stores.graph.port import EdgeKind, NodeKind
 
+NODES_OF = "SELECT key FROM graph_nodes WHERE tenant = ? AND document = ? AND generation BETWEEN ? AND ?"
+EDGES_OF = "SELECT source, target FROM graph_edges WHERE tenant = ? AND document = ? AND generation BETWEEN ? AND ?"
+DROP_EDGES_OF = "DELETE FROM graph_edges WHERE tenant = ? AND document = ? AND generation BETWEEN ? AND ?"
+
 
 def delete_document(driver: sqlite3.Connection, tenant: str, document: bytes, generations: tuple[int, int]) -> int:
     """The document's nodes and edges of those generations, edges that touch the nodes, entities and sessions left alone by it."""
     of_document = (tenant, document, *generations)
-    where = "WHERE tenant = ? AND document = ? AND generation BETWEEN ? AND ?"
-    keys = [row[0] for row in driver.execute(f"SELECT key FROM graph_nodes {where}", of_document)]
-    ends = _ends(driver.execute(f"SELECT source, target FROM graph_edges {where}", of_document))
-    driver.execute(f"DELETE FROM graph_edges {where}", of_document)
+    keys = [row[0] for row in driver.execute(NODES_OF, of_document)]
+    ends = _ends(driver.execute(EDGES_OF, of_document))
+    driver.execute(DROP_EDGES_OF, of_document)
     return _remove(driver, tenant, keys, ends)
 
 
