@@ -10,7 +10,7 @@ TWO := --numprocesses 2 --dist worksteal
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check format protos lock samples docs wheel wheel-test test-faults faults test-wheel bench clean models
+.PHONY: help setup demo test quick check format protos lock samples docs wheel wheel-test test-faults test-servers servers-up servers-down faults test-wheel bench clean models
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,11 +28,20 @@ demo: setup ## ingest the sample files, ask three questions, print the answers a
 	@$(BIN)/eunoe demo --data-dir .demo
 
 test: setup ## the tests (all but faults and wheel)
-	$(BIN)/pytest tests --ignore=tests/faults -m "not alone" $(TWO)
+	$(BIN)/pytest tests --ignore=tests/faults -m "not alone and not servers" $(TWO)
 	$(BIN)/pytest tests --ignore=tests/faults -m alone
 
+test-servers: setup ## the tests on real servers (Kafka, PostgreSQL, Weaviate, Neo4j, S3), which it installs and starts
+	$(BIN)/pytest tests -m servers
+
+servers-up: $(READY) ## start the real servers on loopback and print where they are
+	@PYTHONPATH=tools $(BIN)/python -m servers up $(NAMES)
+
+servers-down: $(READY) ## stop them
+	@PYTHONPATH=tools $(BIN)/python -m servers down
+
 quick: $(READY) ## the fast tests only
-	$(BIN)/pytest tests --ignore=tests/faults -m "not slow and not alone" $(TWO)
+	$(BIN)/pytest tests --ignore=tests/faults -m "not slow and not alone and not servers" $(TWO)
 
 test-faults: setup ## kill -9 during ingest and other fault tests
 	PYTHONHASHSEED=0 $(BIN)/pytest tests/faults $(TWO)

@@ -1,0 +1,9 @@
+"""The servers by name, in the order in which they are started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from servers.server import Server
+
+SERVERS: Mapping[str, type[Server]] = {}

@@ -1,0 +1,36 @@
+"""Pytest fixtures: each server starts when the first test asks for it and stops after the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from servers.all import SERVERS
+from servers.server import Server
+
+
+class Servers:
+    """The servers of a test session, by name."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._folder = folder
+        self._stack = stack
+        self._started: dict[str, Server] = {}
+
+    def __getitem__(self, name: str) -> Server:
+        """The server, running. One that a test killed must be started by that test."""
+        if name not in self._started:
+            server = SERVERS[name](self._folder / name)
+            self._stack.callback(server.stop)
+            server.start()
+            self._started[name] = server
+        return self._started[name]
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    """`servers["kafka"]` and so on."""
+    with ExitStack() as stack:
+        yield Servers(tmp_path_factory.mktemp("servers"), stack)
