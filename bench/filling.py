@@ -69,6 +69,7 @@ def index_rows(count: int, *, texts: Texts, seed: int = 11, first: int = 0, per_
             vector=vector / np.linalg.norm(vector),
             parent=root_id(document),
             position=ordinal,
+            is_turn=False,
         )
 
 

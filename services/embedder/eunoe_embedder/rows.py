@@ -35,6 +35,7 @@ def unit_row(unit: Unit, document: DocumentRow, vector: Vectors | None) -> Index
         attributes=scalars(document.metadata),
         event_time=document.event_time,
         created_at=document.created_at,
+        is_turn=bool(unit.location.speaker),
     )
 
 
