@@ -16,9 +16,11 @@ import eunoe_graph.wiring as graph
 import eunoe_llm_extractor.wiring as llm_extractor
 import eunoe_search.wiring as search
 from eunoe_contracts.clock import Clock, Ids
+from eunoe_extractor.parser_pool import ParserPool
 from eunoe_gateway.gateway import Gateway
 from eunoe_gateway.ports import GatewayPorts, Probe, stage_inputs
 from eunoe_models.artifacts import Loaded, load_embedder
+from eunoe_process.work import at_work
 from eunoe_stream.runner import Runner
 from eunoe_stream.subscription import AddServicer, Background, Service
 from eunoe_telemetry.clock import RandomIds, SystemClock
@@ -26,7 +28,6 @@ from eunoe_telemetry.metrics import Metrics
 
 from eunoe_standalone.bare_rows import BareRows
 from eunoe_standalone.data_directory import DataDirectory, open_data_directory
-from eunoe_standalone.parser_pool import ParserPool
 from eunoe_standalone.parts import PartSettings
 from eunoe_standalone.probes import probes
 from eunoe_standalone.retention import Retention
@@ -109,7 +110,7 @@ async def compose(
             limits = {"low_disk_bytes": low_disk_bytes, "queue_limit": settings.gateway.queue_limit}
             late.update(probes(stores, loaded, parsers, runner, bare, **limits))
             servicers = tuple(each for service in services for each in service.servicers)
-            async with _at_work(runner, services, application, drain_s=drain_s):
+            async with at_work(runner, services, finish=application.drain, drain_s=drain_s):
                 yield Composition(application, stores, metrics, servicers, loaded, clock, ids)
     finally:
         with contextlib.suppress(Exception):
@@ -126,18 +127,3 @@ def _stages(settings: PartSettings, stores: DataDirectory, parsers: ParserPool, 
         llm_extractor.build(settings.llm, catalogue=catalogue, clock=clock),
         graph.build(settings.graph, catalogue=catalogue, graph=stores.graph),
     )
-
-
-@asynccontextmanager
-async def _at_work(runner: Runner, services: tuple[Service, ...], application: Gateway, *, drain_s: float) -> AsyncIterator[None]:
-    """The runner and the background tasks."""
-    await runner.start()
-    tasks = [asyncio.create_task(each.run(), name=each.name) for service in services for each in service.background]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await application.drain()
-        await runner.drain(drain_s)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eunoe_contracts.tenancy import DEFAULT_TENANT
-from eunoe_gateway.ports import Probe
+from eunoe_extractor.parser_pool import ParserPool
 from eunoe_models.artifacts import Loaded
-from eunoe_stream.runner import GroupHealth, Runner
+from eunoe_process.readiness import Probe, troubles_of
+from eunoe_stream.runner import Runner
 
 from eunoe_standalone.bare_rows import BareRows, advice
 from eunoe_standalone.data_directory import DataDirectory
-from eunoe_standalone.parser_pool import ParserPool
 
-STUCK_S = 120.0
 MIB = 1024 * 1024
 
 
@@ -68,14 +67,3 @@ def space(free: int, low: int) -> tuple[bool, str]:
     if free < low:
         return False, f"only {free // MIB} MiB free: new work is refused, search goes on"
     return True, f"{free // MIB} MiB free"
-
-
-def troubles_of(groups: Mapping[str, GroupHealth]) -> list[str]:
-    """What hinders the groups, for people."""
-    troubles = []
-    for group, health in sorted(groups.items()):
-        if health.paused:
-            troubles.append(f"{group} is paused after failures ({health.reason})")
-        elif health.lag and health.last_progress_age_s > STUCK_S:
-            troubles.append(f"{group} has made no progress for {health.last_progress_age_s:.0f} s ({health.reason or 'no reason known'})")
-    return troubles

@@ -6,23 +6,21 @@ import asyncio
 import contextlib
 import os
 import secrets
-import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import structlog
-from eunoe_contracts.errors import ConfigurationError, EunoeError
+from eunoe_contracts.errors import EunoeError
 from eunoe_contracts.tenancy import DEFAULT_TENANT
-from eunoe_gateway.grpc_door.server import build_server
-from eunoe_gateway.http.app import build_http
+from eunoe_gateway.doors import DoorParts, addresses_of, grpc_door, http_door, require_token_beyond_loopback
+from eunoe_process.garbage import spare_what_is_loaded
+from eunoe_process.listening import Address
+from eunoe_process.stopping import Stop, stop_on_signals
 from eunoe_telemetry.logging import configure_logging
 
 from eunoe_standalone import rendezvous
 from eunoe_standalone.composition import Composition, compose
-from eunoe_standalone.garbage import spare_what_is_loaded
-from eunoe_standalone.http_listener import http_listener
-from eunoe_standalone.listening import Address, bound_socket
 from eunoe_standalone.parts import PartSettings, load_parts
 from eunoe_standalone.rendezvous import RunningServer
 from eunoe_standalone.settings import ServerSettings
@@ -31,35 +29,21 @@ from eunoe_standalone.version import VERSION
 
 log = structlog.get_logger("eunoe")
 PRIVATE_DRAIN_S = 2.0
-STOP_S = 2.0
-JSON_ROOM = 1024 * 1024
-"""Beside the text a body has metadata; and JSON may write a character as an escape, hence twice the text."""
 
 
 async def run_server(settings: ServerSettings) -> None:
     """Serve until SIGINT or SIGTERM. Raises `ConfigurationError`, `DataDirectoryLocked`, `ModelMismatch` at start."""
     configure_logging(settings.log_level, settings.log_format)
     parts = load_parts()
-    http, grpc = Address.parse(settings.http, setting="EUNOE_SERVER__HTTP"), Address.parse(settings.grpc, setting="EUNOE_SERVER__GRPC")
-    stop = stop_on_signals()
+    http, grpc = addresses_of(settings)
+    stop = Stop()
+    stop_on_signals(stop)
     data_dir = settings.data_dir.expanduser().absolute()
     secret = secrets.token_urlsafe(32)
     async with composed(data_dir, settings, parts, secret, drain_s=settings.drain_s) as running:
-        await require_token_beyond_loopback(running, parts, http, grpc)
-        listener = bound_socket(http)
-        http = Address(http.host, listener.getsockname()[1])
-        app = build_http(
-            running.application,
-            metrics=running.metrics,
-            ids=running.ids,
-            is_loopback=http.is_loopback,
-            hosts=(*settings.hosts, http.host),
-            origins=settings.origins,
-            max_json_bytes=2 * parts.gateway.max_text_bytes + JSON_ROOM,
-            version=VERSION,
-        )
+        await require_token_beyond_loopback(running.stores.catalogue, parts.auth, http, grpc)
         async with (
-            http_listener(app, listener),
+            http_door(door_parts(running, parts), settings, http) as http,
             grpc_listener(running, parts, str(grpc), is_loopback=grpc.is_loopback) as port,
         ):
             grpc = Address(grpc.host, port)
@@ -104,23 +88,16 @@ def composed(
     )
 
 
+def door_parts(running: Composition, parts: PartSettings) -> DoorParts:
+    """What the doors need of a composition."""
+    return DoorParts(running.application, parts.gateway, running.metrics, running.clock, running.ids, VERSION)
+
+
 @asynccontextmanager
 async def grpc_listener(running: Composition, parts: PartSettings, address: str, *, is_loopback: bool) -> AsyncIterator[int]:
     """The gRPC door on an address; yields the port."""
-    door = build_server(
-        running.application,
-        parts.gateway,
-        servicers=running.servicers,
-        metrics=running.metrics,
-        clock=running.clock,
-        ids=running.ids,
-        is_loopback=is_loopback,
-    )
-    port = await door.start(address)
-    try:
+    async with grpc_door(door_parts(running, parts), running.servicers, address, is_loopback=is_loopback) as port:
         yield port
-    finally:
-        await door.stop(STOP_S)
 
 
 async def warm(running: Composition) -> None:
@@ -132,27 +109,3 @@ async def warm(running: Composition) -> None:
 def model_note(running: Composition) -> str:
     """The model at work, or why there is none."""
     return running.loaded.model.profile.model_id if running.loaded.model else f"none: {running.loaded.reason}"
-
-
-async def require_token_beyond_loopback(running: Composition, parts: PartSettings, *addresses: Address) -> None:
-    """Raises `ConfigurationError` when an address can be reached from elsewhere and no token exists."""
-    open_ones = [str(each) for each in addresses if not each.is_loopback]
-    if open_ones and not parts.auth.api_token.get_secret_value() and not await running.stores.catalogue.tokens(None):
-        raise ConfigurationError(
-            f"{open_ones[0]} can be reached from other machines and no token exists: "
-            "create one (eunoe tokens create NAME), or set EUNOE_AUTH__API_TOKEN"
-        )
-
-
-def stop_on_signals() -> asyncio.Event:
-    """An event that SIGINT and SIGTERM set; a second signal ends the process at once."""
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-
-    def on_signal() -> None:
-        if stop.is_set():
-            os._exit(1)
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, on_signal)
-    return stop

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from eunoe_contracts import topics
+from eunoe_contracts import readers, topics
 from eunoe_contracts.stages import Stage
 from eunoe_models.embedding.port import EmbeddingModel
 from eunoe_stores.catalogue.port import Catalogue
@@ -17,7 +17,7 @@ from eunoe_embedder.config import EmbedderSettings
 from eunoe_embedder.servicer import add_to
 
 NAME = "embedder"
-GROUP = "embedder"
+GROUP = readers.EMBED
 
 
 def build(settings: EmbedderSettings, *, catalogue: Catalogue, vectors: VectorIndex, model: EmbeddingModel | None) -> Service:

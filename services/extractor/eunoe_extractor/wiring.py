@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from eunoe_contracts import topics
+from eunoe_contracts import readers, topics
 from eunoe_contracts.clock import Clock
 from eunoe_contracts.stages import Stage
 from eunoe_models.embedding.port import TokenCounter
@@ -17,7 +17,7 @@ from eunoe_extractor.config import ExtractorSettings
 from eunoe_extractor.parsed import Parser
 
 NAME = "extractor"
-GROUP = "extract"
+GROUP = readers.EXTRACT
 
 
 def build(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eunoe_process.settings_table import Names
 from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -37,6 +38,17 @@ class GatewaySettings(BaseSettings):
     grpc_stream_deadline_s: float = Field(default=3_600.0, gt=0, description="Longest deadline of a streaming call.")
     grpc_chunk_idle_s: float = Field(default=30.0, gt=0, description="An upload that sends nothing for this long is ended.")
     grpc_reflection: bool = Field(default=False, description="Offer gRPC reflection.")
+
+
+class DoorSettings(BaseSettings):
+    """Where the public doors listen and what web pages may call (`EUNOE_SERVER__*`): the same in one process and in many."""
+
+    model_config = SettingsConfigDict(env_prefix="EUNOE_SERVER__", env_file=".env", extra="ignore", frozen=True)
+
+    http: str = Field(default="127.0.0.1:8080", description="HOST:PORT of the HTTP door; port 0 picks a free one.")
+    grpc: str = Field(default="127.0.0.1:50051", description="HOST:PORT of the gRPC door; port 0 picks a free one.")
+    hosts: Names = Field(default=(), description="Names that `Host` may have beside loopback and the listening address, with commas.")
+    origins: Names = Field(default=(), description="Origins of web pages that may call the HTTP door, with commas.")
 
 
 class AuthSettings(BaseSettings):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from eunoe_contracts.clock import Clock, Ids
+from eunoe_contracts.readers import StageInput
 from eunoe_contracts.stages import Stage
+from eunoe_process.readiness import Probe
 from eunoe_stores.blobs.port import BlobStore
 from eunoe_stores.catalogue.port import Catalogue
 from eunoe_stores.graph.port import GraphStore
@@ -18,16 +19,7 @@ from eunoe_telemetry.metrics import Metrics
 
 from eunoe_gateway.application import Searcher
 
-Probe: TypeAlias = Callable[[], Awaitable[tuple[bool, str]]]
-"""Readiness of one part: (ok, reason). A reason beside ok is a note, such as "BM25 only: no embedder is configured"."""
-
-
-@dataclass(frozen=True, slots=True)
-class StageInput:
-    """Where a stage reads its work: topic and consumer group."""
-
-    topic: str
-    group: str
+__all__ = ["GatewayPorts", "Probe", "StageInput", "stage_inputs"]
 
 
 def stage_inputs(services: Iterable[Service]) -> Mapping[Stage, StageInput]:
@@ -45,8 +37,9 @@ def _always() -> bool:
 class GatewayPorts:
     """Stores, log, search and time.
 
-    `inputs` comes from `stage_inputs` and tells the sweeper where to look for waiting records. `with_vectors` is false in
-    BM25-only mode. `has_space` is asked before new work is taken in; false refuses it with `StorageFull`.
+    `inputs` comes from `stage_inputs`, or is `readers.STAGE_INPUTS` where the other services are not at hand, and tells the sweeper
+    where to look for waiting records. `with_vectors` is false in BM25-only mode. `has_space` is asked before new work is taken in;
+    false refuses it with `StorageFull`. `alone` tells that no other gateway works on these stores.
     """
 
     catalogue: Catalogue
@@ -61,3 +54,4 @@ class GatewayPorts:
     inputs: Mapping[Stage, StageInput]
     with_vectors: bool = True
     has_space: Callable[[], bool] = _always
+    alone: bool = True

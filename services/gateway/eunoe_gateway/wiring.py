@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from eunoe_contracts import topics
+from eunoe_contracts import readers, topics
 from eunoe_contracts.events import Event
 from eunoe_contracts.stages import DocumentStatus
 from eunoe_stream.subscription import Background, Service, Subscription
@@ -33,8 +33,8 @@ from eunoe_gateway.relations import Relations
 from eunoe_gateway.tokens import Tokens
 
 NAME = "gateway"
-FINISH_GROUP = "finish"
-ERASE_GROUP = "erase-gateway"
+FINISH_GROUP = readers.FINISH
+ERASE_GROUP = readers.ERASE_GATEWAY
 FINISH = StageInput(topics.STAGE_FINISHED, FINISH_GROUP)
 
 

@@ -1,21 +1,38 @@
-"""Process entry. The stores of this version live inside one process, so the graph service does not run alone yet."""
+"""Process entry: `eunoe-graph`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
-from eunoe_contracts.errors import ConfigurationError
+from eunoe_process.program import Assembly, Program, Surroundings
+from eunoe_process.run import run_process
+from eunoe_process.stores import StoreName
 
-USAGE = 2
+from eunoe_graph.config import GraphSettings
+from eunoe_graph.wiring import build
 
 
-def main() -> int:
-    """Say how to run the graph service, and end with the exit code of a usage error."""
-    refusal = ConfigurationError(
-        "the stores and the log of this version are embedded and belong to one process; run `eunoe serve`, which includes graph"
-    )
-    sys.stderr.write(f"eunoe-graph: {refusal.message}\n")
-    return USAGE
+@asynccontextmanager
+async def assemble(at: Surroundings) -> AsyncIterator[Assembly]:
+    """Subscribe."""
+    yield Assembly((build(at.setting(GraphSettings), catalogue=at.stores.catalogue, graph=at.stores.graph),))
+
+
+PROGRAM = Program(
+    name="eunoe-graph",
+    about="Structure, mentions and relations of what was read.",
+    admin_port=9105,
+    stores=frozenset({StoreName.CATALOGUE, StoreName.GRAPH, StoreName.LOG}),
+    settings=(GraphSettings,),
+    assemble=assemble,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run until told to stop; returns the exit code."""
+    return run_process(PROGRAM, arguments)
 
 
 if __name__ == "__main__":

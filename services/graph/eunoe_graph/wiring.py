@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from eunoe_contracts import topics
+from eunoe_contracts import readers, topics
 from eunoe_contracts.stages import Stage
 from eunoe_stores.catalogue.port import Catalogue
 from eunoe_stores.graph.port import GraphStore
@@ -14,7 +14,7 @@ from eunoe_graph import service
 from eunoe_graph.config import GraphSettings
 
 NAME = "graph"
-GROUP = "graph"
+GROUP = readers.GRAPH
 
 
 def build(settings: GraphSettings, *, catalogue: Catalogue, graph: GraphStore) -> Service:

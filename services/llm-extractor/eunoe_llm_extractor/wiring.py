@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from eunoe_contracts import topics
+from eunoe_contracts import readers, topics
 from eunoe_contracts.clock import Clock
 from eunoe_contracts.stages import Stage
 from eunoe_stores.catalogue.port import Catalogue
@@ -16,7 +16,7 @@ from eunoe_llm_extractor.backends.rules import RulesProposer
 from eunoe_llm_extractor.config import LlmSettings
 
 NAME = "llm-extractor"
-GROUP = "propose"
+GROUP = readers.PROPOSE
 
 
 def proposer_for(settings: LlmSettings) -> Proposer:

@@ -1,18 +1,71 @@
-"""Process entry. The stores of this version live inside one process, so search does not run alone yet."""
+"""Process entry: `eunoe-search`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
-USAGE = 2
+from eunoe_contracts.errors import ModelUnavailable
+from eunoe_models.config import ModelSettings
+from eunoe_models.embedding.profiles import PROFILES
+from eunoe_process.config import SEARCH_PORT
+from eunoe_process.internal_client import calling
+from eunoe_process.program import Assembly, Program, Surroundings
+from eunoe_process.run import run_process
+from eunoe_process.stores import StoreName
+
+from eunoe_search.config import SearchSettings
+from eunoe_search.remote_embedder import RemoteEmbedder
+from eunoe_search.wiring import build
 
 
-def main() -> int:
-    """Say how to run search, and end with the exit code of a usage error."""
-    sys.stderr.write(
-        "eunoe-search: the stores of this version are embedded and belong to one process; run `eunoe serve`, which includes search.\n"
-    )
-    return USAGE
+@asynccontextmanager
+async def assemble(at: Surroundings) -> AsyncIterator[Assembly]:
+    """Serve searches; the embedder need not be there yet, nor ever, where nothing was indexed with a model."""
+    settings, models, internal = at.setting(SearchSettings), at.setting(ModelSettings), at.internal
+    async with AsyncExitStack() as stack:
+        model = None
+        if models.profile != "none":
+            embedders = await stack.enter_async_context(
+                calling(
+                    "embedder",
+                    internal.embedder,
+                    setting="EUNOE_INTERNAL__EMBEDDER",
+                    secret=internal.secret.get_secret_value(),
+                    deadline_s=internal.embed_deadline_s,
+                    away=ModelUnavailable,
+                )
+            )
+            model = RemoteEmbedder(PROFILES[models.profile], embedders)
+            at.probes["embedder"] = embedders.probe
+        service = build(
+            settings,
+            catalogue=at.stores.catalogue,
+            vectors=at.stores.vectors,
+            graph=at.stores.graph,
+            model=model,
+            clock=at.clock,
+            metrics=at.metrics,
+        )
+        yield Assembly((service,))
+
+
+PROGRAM = Program(
+    name="eunoe-search",
+    about="Queries to ranked, cited answers.",
+    admin_port=9106,
+    grpc_port=SEARCH_PORT,
+    stores=frozenset({StoreName.CATALOGUE, StoreName.VECTORS, StoreName.GRAPH}),
+    settings=(SearchSettings, ModelSettings),
+    calls=lambda internal: internal.embedder,
+    assemble=assemble,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run until told to stop; returns the exit code."""
+    return run_process(PROGRAM, arguments)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ def serve(
 
     one_thread_for_products()
     with reported_errors():
-        from eunoe_standalone.listening import Address
+        from eunoe_process.listening import Address
+
         from eunoe_standalone.server import run_server
         from eunoe_standalone.settings import ServerSettings
         from eunoe_standalone.settings_catalogue import load

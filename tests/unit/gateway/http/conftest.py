@@ -14,10 +14,10 @@ from eunoe_contracts.tenancy import Principal, Scope
 from eunoe_gateway.config import AuthSettings
 from eunoe_gateway.http.app import build_http
 from eunoe_gateway.wiring import build_application
+from eunoe_process.http_listener import http_listener
+from eunoe_process.listening import Address, bound_socket
 from eunoe_search.config import SearchSettings
 from eunoe_search.wiring import build_searcher
-from eunoe_standalone.http_listener import http_listener
-from eunoe_standalone.listening import Address, bound_socket
 from eunoe_stores.testing import MemoryGraphStore
 
 OPERATOR = Principal("default", frozenset(Scope), local_operator=True)

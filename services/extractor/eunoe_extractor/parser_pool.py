@@ -6,9 +6,10 @@ from types import TracebackType
 from typing import Self
 
 from eunoe_contracts.errors import EunoeError
+from eunoe_telemetry.metrics import Metrics
+
 from eunoe_extractor.config import ExtractorSettings
 from eunoe_extractor.parsing import SandboxedParser, parser_pool
-from eunoe_telemetry.metrics import Metrics
 
 
 class ParserPool:

@@ -1,14 +1,14 @@
-"""The HTTP door on uvicorn, inside our own event loop."""
+"""An ASGI application on uvicorn, inside our own event loop: the HTTP door, and the admin port of every process."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import uvicorn
-from fastapi import FastAPI
 
 STOP_S = 5
 
@@ -30,7 +30,7 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def http_listener(app: FastAPI, listener: socket.socket) -> AsyncIterator[None]:
+async def http_listener(app: Callable[..., Any], listener: socket.socket) -> AsyncIterator[None]:
     """Serve while the context lives; open connections get a few seconds to finish."""
     config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=STOP_S, server_header=False)
     server = _Server(config)

@@ -1,0 +1,1 @@
+"""What a service needs to run as a process of its own: settings, stores, probes, calls between processes, a graceful stop."""
