@@ -1,0 +1,78 @@
+"""For tests on a real broker: short limits, topics of one's own, and a member that is not heard of any more."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.errors import for_code
+
+from eunoe_stream.kafka.config import KafkaSettings
+from eunoe_stream.kafka.connection import make_admin
+from eunoe_stream.kafka.log import KafkaLog
+from eunoe_stream.kafka.member import KafkaMember
+
+CREATE_MS = 30_000
+
+
+def trial_settings(address: str, *, prefix: str, **changes: Any) -> KafkaSettings:
+    """Settings for one broker on loopback: a member is dead after a second, news come within a tenth of one."""
+    quick: dict[str, Any] = {
+        "bootstrap_servers": address,
+        "topic_prefix": prefix,
+        "partitions": 4,
+        "retry_partitions": 1,
+        "replication": 1,
+        "heartbeat_s": 0.1,
+        "session_timeout_s": 1.0,
+        "commit_timeout_s": 3.0,
+        "drain_s": 15.0,
+        "rebalance_timeout_s": 30.0,
+        "request_timeout_s": 40.0,
+        "max_poll_interval_s": 60.0,
+        "retry_backoff_s": 0.05,
+        "metadata_max_age_s": 5.0,
+    }
+    return KafkaSettings(_env_file=None, **(quick | changes))  # type: ignore[call-arg]  # not in the stub of pydantic-settings' plugin
+
+
+@asynccontextmanager
+async def admin_of(settings: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
+    """A connected admin client."""
+    admin = make_admin(settings, client_id="trial-admin")
+    try:
+        await admin.start()
+        yield admin
+    finally:
+        await admin.close()
+
+
+@asynccontextmanager
+async def trial_topics(settings: KafkaSettings, names: Iterable[str], *, partitions: int = 4) -> AsyncIterator[None]:
+    """These topics, with the prefix; all topics with the prefix are deleted at the end."""
+    async with admin_of(settings) as admin:
+        asked = [
+            NewTopic(settings.topic_prefix + each, partitions, 1, topic_configs={"message.timestamp.type": "LogAppendTime"})
+            for each in names
+        ]
+        answer = await admin.create_topics(asked, timeout_ms=CREATE_MS)
+        for topic, code, message in answer.topic_errors:
+            if code:
+                raise for_code(code)(f"{topic}: {message}")
+    try:
+        yield
+    finally:
+        async with admin_of(settings) as admin:
+            mine = [each for each in await admin.list_topics() if settings.topic_prefix and each.startswith(settings.topic_prefix)]
+            await admin.delete_topics(mine, timeout_ms=CREATE_MS)
+
+
+def lose_heartbeats(log: KafkaLog, member: KafkaMember) -> None:
+    """From now on the group does not hear of the member, and the member does not know: as with a process that is suspended or dead."""
+
+    async def unheard() -> bool:
+        return True
+
+    log.client_of(member)._coordinator._do_heartbeat = unheard  # noqa: SLF001 - there is no other way without a second process
