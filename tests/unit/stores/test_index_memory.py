@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from eunoe_contracts.content import Kind
 from eunoe_stores.analyser import analyse
+from eunoe_stores.vectors.analysis import tokens_of
 from eunoe_stores.vectors.port import IndexRow
 from eunoe_stores.vectors.sqlite import id_columns, postings
 from eunoe_stores.vectors.sqlite.compact_vectors import CompactVectors, cosines, decoded
-from eunoe_stores.vectors.sqlite.entries import tokens_of
 from eunoe_stores.vectors.sqlite.id_columns import ABSENT, IdColumn, IdTable
 from eunoe_stores.vectors.sqlite.postings import MOST_FREQUENT, PostingCache
 from hypothesis import example, given

@@ -6,13 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TypeAlias
 
 import numpy as np
 from eunoe_contracts.errors import InternalError
 
-from eunoe_stores.analyser import analyse, analyse_part
+from eunoe_stores.vectors.analysis import seconds, tokens_of
 from eunoe_stores.vectors.port import IndexRow
 from eunoe_stores.vectors.sqlite.schema import BODY, CONTEXT, term_prefix
 
@@ -72,25 +71,9 @@ def entry(row: IndexRow, tenant: int) -> Entry:
     )
 
 
-def tokens_of(row: IndexRow) -> tuple[list[str], list[str]]:
-    """Tokens of the body and of the contextual text. That mostly ends with the body, whose tokens are then known: analysing is half
-    of what a row costs.
-    """
-    body = analyse_part(row.body)
-    before = row.context.removesuffix(row.body.strip())
-    if body and len(before) < len(row.context) and (not before or before[-1].isspace()):
-        return body, analyse_part(before) + body
-    return analyse(row.body), analyse(row.context)
-
-
 def profile(row: IndexRow) -> str:
     """Tags and attributes as one canonical text: rows of a document mostly share it."""
     return json.dumps([sorted(set(row.tags)), dict(row.attributes)], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-def seconds(when: datetime) -> float:
-    """Seconds since 1970; a time without a zone is UTC."""
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def _encoded(vector: np.typing.NDArray[np.float32]) -> bytes:

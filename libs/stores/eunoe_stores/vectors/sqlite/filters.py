@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from eunoe_stores.vectors.analysis import seconds
 from eunoe_stores.vectors.port import IndexFilter
 from eunoe_stores.vectors.sqlite.columns import KIND_CODES, KINDS, View
-from eunoe_stores.vectors.sqlite.entries import seconds
 
 
 def mask(view: View, where: IndexFilter) -> NDArray[np.bool_]:

@@ -1,11 +1,7 @@
-"""Scores over a view. BM25 as in Lucene 8 and Weaviate: idf x tf / (tf + k1 (1 - b + b length / average)), without the constant
-factor k1 + 1 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009). A term that a query
-repeats counts as often.
-"""
+"""Scores over a view. BM25 is idf x tf / (tf + k1 (1 - b + b length / average)). A term that a query repeats counts as often."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +10,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from eunoe_stores.vectors.bm25 import K1, B, idf
 from eunoe_stores.vectors.port import IndexFilter, Scored
 from eunoe_stores.vectors.sqlite import compact_vectors
 from eunoe_stores.vectors.sqlite.columns import View
@@ -23,15 +20,8 @@ from eunoe_stores.vectors.sqlite.id_columns import ABSENT
 from eunoe_stores.vectors.sqlite.ids import uuid_of
 from eunoe_stores.vectors.sqlite.references import references
 
-K1 = 1.2
-B = 0.75
 _INEXACT = 0.005
 """How far a cosine in memory may be off."""
-
-
-def idf(total: int, holding: int) -> float:
-    """Weight of a term that `holding` of `total` texts contain."""
-    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 def rows_by_bm25(view: View, column: str, tokens: Sequence[str], where: IndexFilter, limit: int) -> list[Scored]:
