@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from servers.kafka import Kafka
+from servers.postgres import Postgres
 from servers.server import Server
+from servers.weaviate import Weaviate
 
-SERVERS: Mapping[str, type[Server]] = {Kafka.name: Kafka}
+SERVERS: Mapping[str, type[Server]] = {Kafka.name: Kafka, Postgres.name: Postgres, Weaviate.name: Weaviate}
