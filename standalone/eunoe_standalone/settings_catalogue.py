@@ -23,7 +23,14 @@ MODULES = (
     "eunoe_search.config",
     "eunoe_models.config",
 )
-CLUSTER_MODULES = ("eunoe_process.config",)
+CLUSTER_MODULES = (
+    "eunoe_process.config",
+    "eunoe_stores.postgres.config",
+    "eunoe_stores.blobs.s3.config",
+    "eunoe_stores.vectors.weaviate.config",
+    "eunoe_stores.graph.neo4j.config",
+    "eunoe_stream.kafka.config",
+)
 """Read by the six processes only. The one process never imports them: their packages may lack their libraries."""
 
 

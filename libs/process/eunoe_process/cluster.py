@@ -14,7 +14,7 @@ from eunoe_stores.catalogue.migration import migrate
 from eunoe_stores.catalogue.sql.catalogue import SqlCatalogue
 
 from eunoe_process.settings_table import Owner
-from eunoe_process.stores import Kinds, StoreKind, StoreName
+from eunoe_process.stores import Ask, Kinds, StoreKind, StoreName, Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,14 @@ async def open_catalogue(settings: Any, clock: Clock, ids: Ids) -> AsyncIterator
             await catalogue.close()
 
 
+def watch_kafka(log: Any, settings: Any, clock: Clock) -> Ask:
+    """Asks the log's own watchdog: reading loops that ended, records that wait and do not arrive."""
+    found: Ask = importlib.import_module(KAFKA.package).Watchdog(log, clock=clock, stall_s=settings.stall_s).ask
+    return found
+
+
 def cluster_kinds(names: Collection[StoreName]) -> Kinds:
     """How these stores are opened. Raises `ConfigurationError` naming what is to be installed."""
     opens = {name: each.open for name, each in ADAPTERS.items()} | {StoreName.CATALOGUE: open_catalogue}
-    return {name: StoreKind(ADAPTERS[name].settings, opens[name]) for name in names}
+    watches: Mapping[StoreName, Watch] = {StoreName.LOG: watch_kafka}
+    return {name: StoreKind(ADAPTERS[name].settings, opens[name], watches.get(name)) for name in names}

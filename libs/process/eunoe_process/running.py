@@ -84,7 +84,9 @@ async def run(
         _add_probes(admin, stores, runner)
         beside = [Background("loop watchdog", LoopWatchdog(process.blocked_s).run)]
         if runner is not None:
-            beside.append(Background("progress watchdog", ProgressWatchdog(runner.health, stop, clock, process.stalled_s).run))
+            beside.append(
+                Background("progress watchdog", ProgressWatchdog(runner.health, stop, clock, process.stalled_s, stores.watches).run)
+            )
         servicers = tuple(each for service in assembly.services for each in service.servicers)
         async with (
             at_work(runner, assembly.services, finish=assembly.finish, drain_s=process.drain_s, beside=beside),

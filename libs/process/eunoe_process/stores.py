@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -33,14 +33,19 @@ class StoreName(StrEnum):
 
 Open: TypeAlias = Callable[[Any, Clock, Ids], AbstractAsyncContextManager[Any]]
 """Opens a store with its loaded settings."""
+Ask: TypeAlias = Callable[[], Awaitable[str]]
+"""Why the process must end, since only a new start would mend the store's client; empty while it need not."""
+Watch: TypeAlias = Callable[[Any, Any, Clock], Ask]
+"""Makes that question from an opened store and its settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreKind:
-    """How a store is opened, and the class of the settings that it needs; None when it needs none."""
+    """How a store is opened, the class of the settings that it needs (None when it needs none), and how one sees that it is broken."""
 
     settings: Owner | None
     open: Open
+    watch: Watch | None = None
 
 
 Kinds: TypeAlias = Mapping[StoreName, StoreKind]
@@ -51,6 +56,7 @@ class Stores:
     """What was opened. Asking for a store that the program did not name is a defect of the program, and a `LookupError`."""
 
     opened: Mapping[StoreName, Any] = field(default_factory=dict)
+    watches: tuple[Ask, ...] = ()
 
     def _get(self, name: StoreName) -> Any:
         try:
@@ -105,6 +111,7 @@ async def open_stores(
 ) -> AsyncIterator[Stores]:
     """Open these, close them in the opposite order. Raises `Unreachable` naming the store, and what the adapters raise for set-up."""
     opened: dict[StoreName, Any] = {}
+    watches: list[Ask] = []
     async with AsyncExitStack() as stack:
         deadline = asyncio.get_running_loop().time() + within_s
         for name in StoreName:
@@ -118,4 +125,6 @@ async def open_stores(
                     raise Unreachable(f"the {name} did not answer within {within_s:g} s") from None
                 except TransientError as error:
                     raise Unreachable(f"the {name} cannot be reached: {error.message}") from error
-        yield Stores(opened)
+                if kind.watch is not None:
+                    watches.append(kind.watch(opened[name], loaded, clock))
+        yield Stores(opened, tuple(watches))

@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from eunoe_contracts.clock import Clock
+from eunoe_contracts.errors import as_eunoe_error
 from eunoe_stream.runner import GroupHealth
 
 from eunoe_process.exit_codes import ExitCode
 from eunoe_process.stopping import Stop
+from eunoe_process.stores import Ask
 
-LOOK_EVERY_S = 5.0
+LOOK_EVERY_S = 10.0
 BEAT_S = 1.0
 logger = logging.getLogger(__name__)
 
@@ -34,22 +36,37 @@ def standstill(groups: Mapping[str, GroupHealth], limit_s: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProgressWatchdog:
-    """Looks at the groups of the runner."""
+    """Looks at the groups of the runner, and asks the stores whether their clients are of any use."""
 
     health: Callable[[], Mapping[str, GroupHealth]]
     stop: Stop
     clock: Clock
     limit_s: float
+    asks: tuple[Ask, ...] = ()
 
     async def run(self) -> None:
-        """Look until there is a standstill, then ask for the stop; for ever with a limit of 0."""
+        """Look until there is a standstill, then ask for the stop. With a limit of 0 only the stores are asked."""
         while True:
             await self.clock.sleep(LOOK_EVERY_S)
-            group = standstill(self.health(), self.limit_s) if self.limit_s else ""
-            if group:
-                logger.error("%s has records before it and moved none for %g s, nobody knows why: the process ends", group, self.limit_s)
+            reason = await self._reason()
+            if reason:
+                logger.error("%s: the process ends", reason)
                 self.stop.request(ExitCode.WATCHDOG)
                 return
+
+    async def _reason(self) -> str:
+        group = standstill(self.health(), self.limit_s) if self.limit_s else ""
+        if group:
+            return f"{group} has records before it, moved none for {self.limit_s:g} s and nobody knows why"
+        for ask in self.asks:
+            try:
+                reason = await ask()
+            except Exception as error:  # noqa: BLE001 - a question that fails is no reason to end
+                logger.warning("watchdog: %s", as_eunoe_error(error).code)
+                continue
+            if reason:
+                return reason
+        return ""
 
 
 class LoopWatchdog:

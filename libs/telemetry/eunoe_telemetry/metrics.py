@@ -29,6 +29,8 @@ METRICS = (
     Metric("build_info", "gauge", "Version that runs; always 1.", "never", ("version",)),
     Metric("gateway_requests_total", "counter", "Calls at a door.", "5xx or UNAVAILABLE grow", ("method", "code")),
     Metric("gateway_request_duration_seconds", "histogram", "Time of a call at a door.", "p99 above 1 s", ("method",)),
+    Metric("internal_requests_total", "counter", "Calls of other processes at the internal door.", "UNAVAILABLE grows", ("method", "code")),
+    Metric("internal_request_duration_seconds", "histogram", "Time of such a call.", "p99 near the caller's deadline", ("method",)),
     Metric("ingest_bytes_total", "counter", "Bytes accepted.", "never", ("format",)),
     Metric("documents_ended_total", "counter", "Documents that reached an end.", "failed grows", ("status",)),
     Metric("stage_messages_total", "counter", "Records handled by a stage.", "dead or retry grow", ("stage", "outcome")),

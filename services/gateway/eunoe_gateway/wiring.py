@@ -22,6 +22,7 @@ from eunoe_gateway.documents.purge import Purge
 from eunoe_gateway.documents.reading import Reading
 from eunoe_gateway.documents.sinks import Sinks
 from eunoe_gateway.documents.sweeper import Sweeper
+from eunoe_gateway.documents.turn import Turn
 from eunoe_gateway.gateway import Gateway
 from eunoe_gateway.grpc_door.servicers import servicers
 from eunoe_gateway.keyed_locks import KeyedLocks
@@ -99,8 +100,9 @@ def build(settings: GatewaySettings, ports: GatewayPorts, application: Gateway) 
         finish=FINISH,
         with_vectors=ports.with_vectors,
         on_end=on_end,
-        orphans=Orphans(sinks, application.locks),
+        orphans=Orphans(sinks, application.locks, ports.clock, alone=ports.alone),
         purge=Purge(sinks, ports.clock),
+        turn=_turn(ports, settings),
     )
     return Service(
         NAME,
@@ -111,6 +113,11 @@ def build(settings: GatewaySettings, ports: GatewayPorts, application: Gateway) 
         servicers=servicers(application, settings),
         background=(Background("sweeper", sweeper.run),),
     )
+
+
+def _turn(ports: GatewayPorts, settings: GatewaySettings) -> Turn:
+    owner = "" if ports.alone else ports.ids.new()
+    return Turn(ports.catalogue, ports.clock, owner, settings.sweep_interval_s, ports.alone)
 
 
 def _sinks(ports: GatewayPorts) -> Sinks:

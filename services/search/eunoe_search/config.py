@@ -34,4 +34,5 @@ class SearchSettings(BaseSettings):
     superseded_factor: float = Field(default=0.5, gt=0, le=1, description="Factor on the rank of superseded memories.")
     keyword_evidence: float = Field(default=0.5, ge=0, le=1, description="How far covered query terms raise a score beside a cosine.")
     related_limit: int = Field(default=5, ge=1, le=50, description="Most related memories with one hit.")
+    fail_closed: bool = Field(default=False, description="Refuse an answer that an arm or a store is missing from, instead of naming it.")
     arm_timeout_s: float = Field(default=2.0, gt=0, le=60, description="An arm that takes longer is left out and named in `degraded`.")

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from eunoe.v1 import search_pb2, types_pb2
 from eunoe_contracts.content import MEMORY_KINDS
-from eunoe_contracts.errors import EunoeError, MemoryNotFound
+from eunoe_contracts.errors import EunoeError, MemoryNotFound, StoreUnavailable
 from eunoe_stores.analyser import analyse_query
 
 from eunoe_search.ablation import without
@@ -38,14 +38,17 @@ async def search(
     tenant: str, request: search_pb2.SearchRequest, *, ports: SearchPorts, settings: SearchSettings
 ) -> search_pb2.SearchResponse:
     """Ranked, cited hits. `total` counts the distinct candidates that score more than nothing. Raises `EmptyContent`,
-    `UnknownFilter`, `InvalidField`, `CapabilityUnavailable` (mode vector without a model), `StoreUnavailable` (no arm answered).
+    `UnknownFilter`, `InvalidField`, `CapabilityUnavailable` (mode vector without a model), `StoreUnavailable` (no arm answered, or
+    one did not and the settings fail closed).
     """
     started = ports.clock.monotonic()
     found = await _find(tenant, request, ports=ports, settings=settings)
+    _require(found.failed, settings)
     query, candidates = found.query, found.candidates[: number_shown(found.scores)]
     rows, dropped = await read_ranked(tenant, [each.ref for each in candidates], query.offset + query.limit, catalogue=ports.catalogue)
     page = rows[query.offset :]
     related, failed = await _related(tenant, page, candidates, query, ports=ports, settings=settings)
+    _require(failed, settings)
     hits = [
         hit_of(row, candidates[row.place], found.scores[row.place], related.get(candidates[row.place].ref.key, ()), explain=query.explain)
         for row in page
@@ -59,6 +62,13 @@ async def search(
         degraded=dict.fromkeys((*found.failed, *failed)),
         took_ms=(ports.clock.monotonic() - started) * 1000,
     )
+
+
+def _require(failed: Sequence[str], settings: SearchSettings) -> None:
+    if failed and settings.fail_closed:
+        raise StoreUnavailable(
+            f"search: no answer from {', '.join(failed)}, and answers without it are refused (EUNOE_SEARCH__FAIL_CLOSED)"
+        )
 
 
 async def explain(

@@ -13,7 +13,6 @@ from eunoe_contracts import topics
 from eunoe_contracts.errors import ModelMismatch
 from eunoe_contracts.stages import Stage
 from eunoe_embedder.config import EmbedderSettings
-from eunoe_embedder.main import main
 from eunoe_embedder.wiring import bind, build
 from eunoe_models.embedding.port import Lane
 from eunoe_models.testing import HashingEmbedder
@@ -49,11 +48,6 @@ async def test_the_index_is_tied_to_the_model(shelf: Any, index: Any, model: Has
     with pytest.raises(ModelMismatch, match="rebuild"):
         await bind(index, HashingEmbedder(model_id="hashing-2"))
     await bind(index, None)
-
-
-def test_alone_it_says_how_to_run_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main() == 2
-    assert "eunoe serve" in capsys.readouterr().err
 
 
 @pytest.fixture

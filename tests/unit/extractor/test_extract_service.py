@@ -20,7 +20,6 @@ from eunoe_contracts.events import Event, document_event
 from eunoe_contracts.identity import session_id, sha256_hex
 from eunoe_contracts.stages import DocumentStatus
 from eunoe_extractor.config import ExtractorSettings
-from eunoe_extractor.main import main
 from eunoe_extractor.parsed import Block, BlockKind, ParsedDocument
 from eunoe_extractor.segments.limits import Limits
 from eunoe_extractor.service import erase, extract, undo_extract
@@ -335,8 +334,3 @@ def test_wiring_names_topics_and_limits():
     ]
     assert settings.limits.passage(254) == 206
     assert settings.sandbox.wall_s < service.subscriptions[0].deadline_s
-
-
-def test_alone_it_says_how_to_run_it(capsys: pytest.CaptureFixture[str]):
-    assert main() == 2
-    assert "eunoe serve" in capsys.readouterr().err

@@ -5,7 +5,6 @@ from eunoe_contracts.errors import UnsupportedFormat
 from eunoe_contracts.stages import Stage
 from eunoe_gateway.config import AuthSettings, GatewaySettings
 from eunoe_gateway.documents.content import declared_format
-from eunoe_gateway.main import main
 from eunoe_gateway.ports import StageInput, stage_inputs
 from eunoe_stream.subscription import Service, Subscription
 from pydantic import ValidationError
@@ -25,11 +24,6 @@ def test_settings_come_from_the_environment_and_are_checked(monkeypatch: pytest.
     monkeypatch.setenv("EUNOE_GATEWAY__QUEUE_LIMIT", "0")
     with pytest.raises(ValidationError):
         GatewaySettings()
-
-
-def test_alone_it_says_how_to_run_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main() == 2
-    assert "eunoe serve" in capsys.readouterr().err
 
 
 def test_stage_inputs_are_read_from_the_services() -> None:

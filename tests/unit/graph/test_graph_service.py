@@ -19,7 +19,6 @@ from eunoe_contracts.identity import entity_id, passage_id, root_id, row_key, se
 from eunoe_contracts.stages import DocumentStatus, Stage
 from eunoe_graph import service as service_module
 from eunoe_graph.config import GraphSettings
-from eunoe_graph.main import main
 from eunoe_graph.service import erase, relate, structure, undo
 from eunoe_graph.wiring import build
 from eunoe_stores.catalogue.rows import DocumentRow, MemoryRow
@@ -321,11 +320,6 @@ def test_wiring_names_stages():
         (topics.MEMORIES_EMBEDDED, Stage.RELATE, True),
         (topics.DOCUMENT_ERASED, None, False),
     ]
-
-
-def test_alone_it_says_how_to_run_it(capsys: pytest.CaptureFixture[str]):
-    assert main() == 2
-    assert "eunoe serve" in capsys.readouterr().err
 
 
 async def test_undo_finds_a_memory_whose_passage_is_gone_already():

@@ -19,7 +19,6 @@ from eunoe_contracts.stages import DocumentStatus, Stage
 from eunoe_llm_extractor.backends.port import Source
 from eunoe_llm_extractor.backends.rules import RulesProposer
 from eunoe_llm_extractor.config import LlmSettings
-from eunoe_llm_extractor.main import main
 from eunoe_llm_extractor.service import propose
 from eunoe_llm_extractor.wiring import build
 from eunoe_stores.catalogue.rows import DocumentRow, MemoryRow
@@ -135,8 +134,3 @@ def test_wiring_and_settings(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("EUNOE_LLM__PROVIDER", "oracle")
     with pytest.raises(ValidationError):
         LlmSettings()
-
-
-def test_alone_it_says_how_to_run_it(capsys: pytest.CaptureFixture[str]):
-    assert main() == 2
-    assert "eunoe serve" in capsys.readouterr().err

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -58,9 +56,3 @@ async def test_a_call_without_one_valid_tenant_is_refused(library: Any, stub: An
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await stub.Search(search_pb2.SearchRequest(query="x"), metadata=metadata)
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-
-
-def test_the_process_says_how_to_run_search() -> None:
-    run = subprocess.run([sys.executable, "-m", "eunoe_search.main"], capture_output=True, text=True, timeout=30, check=False)
-    assert run.returncode == 2
-    assert "eunoe serve" in run.stderr

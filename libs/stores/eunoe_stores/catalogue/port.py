@@ -253,6 +253,13 @@ class ErasureCatalogue(Protocol):
         """
         ...
 
+    async def bury_unaccepted(self, tenant: str, document: UUID, *, generation: int, now: datetime) -> bool:
+        """Forbid that generation and older ones to a document that has no row or is erased, so that bytes which lie there can be
+        removed: an acceptance under way, in whatever process, finds its plan out of date. False when the document has a row; then
+        nothing changed. May be called twice.
+        """
+        ...
+
     async def prove_erasure(self, tenant: str, document: UUID, generation: int, *, now: datetime) -> None:
         """Every sink was seen empty after the longest deadline."""
         ...
@@ -322,6 +329,12 @@ class Catalogue(
 
     async def note(self, name: str) -> str | None:
         """Read it."""
+        ...
+
+    async def take_lease(self, name: str, *, owner: str, lease_s: float, now: datetime) -> bool:
+        """True when `owner` has it from now on for that long: it was free, out of date, or the owner's already. Clocks differ, so
+        two may have it for a moment; it says who does a work that may be done twice.
+        """
         ...
 
     async def close(self) -> None:

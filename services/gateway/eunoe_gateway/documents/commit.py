@@ -117,11 +117,18 @@ class Commit:
     async def _drop_unowned(self, tenant: str, key: BlobKey) -> None:
         try:
             row = await self._ports.catalogue.document(tenant, key.document)
-            if row is None or not _owns(row, key):
+            if self._may_drop(row, key):
                 await self._ports.blobs.delete_one(tenant, key)
         except EunoeError as error:
             # The answer is decided already; an audit finds what stays.
             logger.warning("unowned blob may have been left: %s", error.code)
+
+    def _may_drop(self, row: DocumentRow | None, key: BlobKey) -> bool:
+        if self._ports.alone:
+            return row is None or not _owns(row, key)
+        # The same content may be on its way through another gateway, which has put its blob under this key and has no row yet. Only
+        # what no acceptance can own any more goes now; the rest is left to the search for orphans, which asks the catalogue first.
+        return row is not None and row.generation >= key.generation and not _owns(row, key)
 
 
 def _owns(row: DocumentRow, key: BlobKey) -> bool:

@@ -28,6 +28,7 @@ from eunoe_gateway.documents.inputs import accepted_event, finished_event, input
 from eunoe_gateway.documents.orphans import Orphans
 from eunoe_gateway.documents.purge import Purge
 from eunoe_gateway.documents.sinks import Sinks, withdraw
+from eunoe_gateway.documents.turn import Turn
 from eunoe_gateway.ports import StageInput
 
 LONG = 4
@@ -40,7 +41,8 @@ logger = logging.getLogger(__name__)
 class Sweeper:
     """One pass looks at open documents without progress, unfinished erasures and stale uploads.
 
-    `inputs` says where each stage reads; `finish` where the finisher does. May run in several processes at the same time.
+    `inputs` says where each stage reads; `finish` where the finisher does. May run in several processes at the same time: events made
+    twice are one to their readers, ends are compared and set, removals may be repeated. `turn` makes that rare.
     """
 
     sinks: Sinks
@@ -54,6 +56,7 @@ class Sweeper:
     on_end: Ended
     orphans: Orphans
     purge: Purge
+    turn: Turn
     seen: dict[tuple[str, UUID], tuple[datetime, datetime]] = field(default_factory=dict)
     """When a document that stands still was last looked at, and its last change then: a long queue is not asked every time."""
 
@@ -61,16 +64,23 @@ class Sweeper:
         """Pass after pass, the first at once; for ever."""
         look_at_blobs = self.clock.monotonic()
         while True:
-            await self.sweep()
-            if self.clock.monotonic() >= look_at_blobs:
+            if await self.sweep() and self.clock.monotonic() >= look_at_blobs:
                 await self._guarded(self.blobs)
                 look_at_blobs = self.clock.monotonic() + self.settings.orphan_interval_s
             await self.clock.sleep(self.settings.sweep_interval_s)
 
-    async def sweep(self) -> None:
-        """One pass. A part that fails is left to the next pass; the other parts go on."""
+    async def sweep(self) -> bool:
+        """One pass; false when it is another gateway's turn. A part that fails is left to the next pass; the other parts go on."""
+        await self._guarded(self.count)
+        try:
+            if not await self.turn.is_mine():
+                return False
+        except Exception as error:  # noqa: BLE001 - as below
+            _tell("sweeper", error)
+            return False
         for part in (self.documents, self.erasures, self.uploads):
             await self._guarded(part)
+        return True
 
     async def _guarded(self, part: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -78,9 +88,12 @@ class Sweeper:
         except Exception as error:  # noqa: BLE001 - nobody else repeats what is lost, so it must outlive defects too
             _tell("sweeper", error)
 
+    async def count(self) -> None:
+        """Tell how many documents are open; every gateway does."""
+        self.metrics.set("open_documents", await self.sinks.catalogue.count_open())
+
     async def documents(self) -> None:
         """Give every document that stands still what it waits for."""
-        self.metrics.set("open_documents", await self.sinks.catalogue.count_open())
         since = self.clock.now() - timedelta(seconds=self.settings.sweep_after_s)
         found = await self.sinks.catalogue.open_documents(not_updated_since=since, limit=self.settings.sweep_limit)
         for each in self._due(found):

@@ -9,9 +9,11 @@ from eunoe_stores.catalogue.sql.containers import SqlContainers
 from eunoe_stores.catalogue.sql.dead_letters import SqlDeadLetters
 from eunoe_stores.catalogue.sql.document_changes import SqlDocumentChanges
 from eunoe_stores.catalogue.sql.erasures import SqlErasures
+from eunoe_stores.catalogue.sql.leases import SqlLeases
 from eunoe_stores.catalogue.sql.ledger import SqlLedger
 from eunoe_stores.catalogue.sql.memories import SqlMemories
 from eunoe_stores.catalogue.sql.tokens import SqlTokens
+from eunoe_stores.catalogue.sql.unaccepted import SqlUnaccepted
 from eunoe_stores.catalogue.sql.units import SqlUnits
 from eunoe_stores.catalogue.tables import notes
 
@@ -24,8 +26,10 @@ class SqlCatalogue(
     SqlMemories,
     SqlContainers,
     SqlErasures,
+    SqlUnaccepted,
     SqlDeadLetters,
     SqlTokens,
+    SqlLeases,
 ):
     """`Catalogue`, and the runner's `StageLedger`. Run `migration.migrate` on the database first. Use it from one event loop.
 
