@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 from eunoe_contracts.errors import SchemaTooNew
+from eunoe_stores.graph.neo4j import Neo4jSettings, open_neo4j
 from eunoe_stores.graph.port import Edge, EdgeKind, GraphStore, Node, NodeKind
 from eunoe_stores.graph.sqlite import SqliteGraphStore
 from eunoe_stores.sqlite.connections import raw
@@ -19,10 +20,17 @@ DOCUMENT, OTHER = UUID(int=1_000), UUID(int=2_000)
 NONE: frozenset[EdgeKind] = frozenset()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", pytest.param("neo4j", marks=[pytest.mark.servers, pytest.mark.timeout(300)])])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[GraphStore]:
     if request.param == "memory":
         yield MemoryGraphStore()
+        return
+    if request.param == "neo4j":
+        server = request.getfixturevalue("servers")["neo4j"]
+        values = {key.removeprefix("EUNOE_NEO4J__").lower(): value for key, value in server.settings().items()}
+        async with open_neo4j(Neo4jSettings.model_validate(values)) as opened:
+            yield opened
+            await opened._transactions.write(lambda ask: ask("MATCH (n:EunoeNode) WHERE n.tenant IN ['t', 'u'] DETACH DELETE n"))
         return
     database = SqliteDatabase(tmp_path / "eunoe.db", synchronous="NORMAL")
     yield SqliteGraphStore(database)

@@ -1,0 +1,104 @@
+"""The server is down, stands still, or is killed while we write: our errors within the time-out, and nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+from eunoe_contracts.errors import StoreUnavailable
+from eunoe_stores.graph.neo4j import Neo4jSettings, open_neo4j
+from eunoe_stores.graph.neo4j.store import Neo4jGraphStore
+from eunoe_stores.graph.port import Edge, EdgeKind, Node
+from servers.neo4j import Neo4j
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(240)]
+Documents = Callable[..., tuple[UUID, list[Node], list[Edge]]]
+WAIT_S = 2.0
+GRACE_S = 1.5
+"""Two cores, and other processes."""
+
+
+@pytest.fixture
+def impatient(settings: Neo4jSettings) -> Neo4jSettings:
+    return settings.model_copy(update={"read_timeout_s": WAIT_S, "write_timeout_s": WAIT_S, "connect_timeout_s": 1.0})
+
+
+async def refused(store: Neo4jGraphStore, tenant: str, document: Documents) -> list[float]:
+    """Seconds after which each of several calls, made together, raised `StoreUnavailable`."""
+    owner, nodes, edges = document(99)
+
+    async def seconds(call: Callable[[], object]) -> float:
+        began = time.monotonic()
+        with pytest.raises(StoreUnavailable):
+            await call()  # type: ignore[misc]
+        return time.monotonic() - began
+
+    calls = [
+        lambda: store.count(tenant),
+        lambda: store.neighbours(tenant, owner),
+        lambda: store.hops(tenant, [owner], kinds=frozenset(), depth=2, fan_out=9),
+        lambda: store.upsert(tenant, nodes, edges),
+        lambda: store.delete_document(tenant, owner, through_generation=1),
+    ]
+    return list(await asyncio.gather(*(seconds(call) for call in calls * 2)))
+
+
+async def test_a_server_that_stands_still_keeps_nobody_waiting(server: Neo4j, impatient: Neo4jSettings, tenant: str, document: Documents):
+    owner, nodes, edges = document(1)
+    async with open_neo4j(impatient) as store:
+        await store.upsert(tenant, nodes, edges)
+        await asyncio.gather(*(store.count(tenant) for _ in range(8)))
+        server.freeze()
+        try:
+            assert max(await refused(store, tenant, document)) < WAIT_S + GRACE_S
+            # Now without open connections.
+            assert max(await refused(store, tenant, document)) < WAIT_S + GRACE_S
+            began = time.monotonic()
+            with pytest.raises(StoreUnavailable):
+                async with open_neo4j(impatient):
+                    pass
+            assert time.monotonic() - began < WAIT_S + GRACE_S
+        finally:
+            server.thaw()
+        assert await store.count(tenant, document=owner) == 5
+
+
+async def test_a_kill_loses_nothing_that_was_acknowledged(server: Neo4j, impatient: Neo4jSettings, tenant: str, document: Documents):
+    acknowledged: list[int] = []
+    async with open_neo4j(impatient) as store:
+
+        async def write(first: int) -> None:
+            number = first
+            while True:
+                _, nodes, edges = document(number)
+                await store.upsert(tenant, nodes, edges)
+                acknowledged.append(number)
+                number += 8
+
+        writers = [asyncio.create_task(write(first)) for first in range(1, 9)]
+        deadline = time.monotonic() + 60
+        while len(acknowledged) < 40 and time.monotonic() < deadline:
+            await asyncio.wait(writers, timeout=0.05)
+        server.kill()
+        try:
+            ends = await asyncio.wait_for(asyncio.gather(*writers, return_exceptions=True), WAIT_S + GRACE_S)
+            assert {type(end) for end in ends} == {StoreUnavailable}
+            assert max(await refused(store, tenant, document)) < WAIT_S + GRACE_S
+            with pytest.raises(StoreUnavailable):
+                async with open_neo4j(impatient):
+                    pass
+        finally:
+            await asyncio.to_thread(server.start)
+        assert len(acknowledged) >= 40
+        for number in acknowledged:
+            owner, nodes, edges = document(number)
+            assert len(await store.nodes(tenant, [node.key for node in nodes])) == len(nodes)
+            assert await store.count(tenant, document=owner) == 5
+            near = await store.neighbours(tenant, nodes[1].key, outgoing=True)
+            assert {each.node.key for each in near} == {edge.target for edge in edges if edge.source == nodes[1].key}
+            # What was in the middle is written again, as it is.
+            await store.upsert(tenant, nodes, edges)
+        assert (await store.in_degree(tenant, [nodes[1].key], EdgeKind.HAS_PASSAGE))[nodes[1].key] == 2
