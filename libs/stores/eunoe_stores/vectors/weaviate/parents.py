@@ -1,0 +1,109 @@
+"""BM25 over parents, whose text is the bodies of their rows together. Weaviate knows rows only, so their term frequencies are read
+and summed here: of all rows that hold the rare terms, which decide, and of the best parents for the frequent ones.
+
+The result is exact while the rows that hold any of the terms are at most `parent_rows`. With more, how many parents hold a frequent
+term is estimated, and parents that hold only such terms may be missing; those have the lowest scores.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from weaviate.classes.aggregate import GroupByAggregate, Metrics
+from weaviate.collections.classes.filters import FilterReturn
+
+from eunoe_stores.vectors.bm25 import K1, B, idf
+from eunoe_stores.vectors.port import IndexFilter
+from eunoe_stores.vectors.weaviate.connection import Connection
+from eunoe_stores.vectors.weaviate.filters import among, condition
+from eunoe_stores.vectors.weaviate.matching import Match, Matching, searchable
+from eunoe_stores.vectors.weaviate.reading import MOST, Reading
+from eunoe_stores.vectors.weaviate.schema import BODY
+from eunoe_stores.vectors.weaviate.statistics import Statistics
+
+_CANDIDATES = 2
+"""Parents whose frequent terms and lengths are read, for each one wanted."""
+
+
+class Parents:
+    """The arm over parents."""
+
+    def __init__(self, connection: Connection, reading: Reading, matching: Matching, statistics: Statistics) -> None:
+        self._connection = connection
+        self._reading = reading
+        self._matching = matching
+        self._statistics = statistics
+
+    async def bm25(self, tenant: str, tokens: Sequence[str], where: IndexFilter, limit: int) -> dict[UUID, float]:
+        """The best parents, best first."""
+        repeats = Counter(searchable(tokens))
+        rows = {term: count for term, count in (await self._statistics.holding(tenant, BODY, list(repeats))).items() if count}
+        if not rows or limit <= 0:
+            return {}
+        budget = self._connection.settings.parent_rows
+        rare, frequent = _parted(rows, budget)
+        passing = await self._rows(tenant, rare, condition(where), budget)
+        total = await self._statistics.parents(tenant)
+        weights = {term: repeats[term] * idf(total, min(total, count)) for term, count in rows.items()}
+        weights |= {term: repeats[term] * idf(total, count) for term, count in (await self._holding(tenant, rare, rows, passing)).items()}
+        frequencies = _by_parent(passing)
+        rough = {parent: _score(counts, K1, weights) for parent, counts in frequencies.items()}
+        best = sorted(rough, key=lambda parent: (-rough[parent], parent))[: _CANDIDATES * limit]
+        if not best:
+            return {}
+        inside = condition(where, among("parent", best))
+        if frequent:
+            for parent, counts in _by_parent(await self._rows(tenant, frequent, inside, MOST)).items():
+                frequencies[parent] += counts
+        lengths = await self._lengths(tenant, inside, len(best))
+        average = await self._statistics.length(tenant, BODY) / max(1, total) or 1.0
+        norms = {parent: K1 * (1 - B + B * lengths.get(parent, 0) / average) for parent in best}
+        scores = {UUID(parent): _score(frequencies[parent], norms[parent], weights) for parent in best}
+        return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
+
+    async def _rows(self, tenant: str, terms: Sequence[str], filters: FilterReturn | None, limit: int) -> list[Match]:
+        return await self._matching.rows(tenant, BODY, terms, filters, limit, also=["parent"])
+
+    async def _holding(self, tenant: str, terms: Sequence[str], rows: Mapping[str, int], passing: Sequence[Match]) -> dict[str, int]:
+        """In how many parents each term is, whatever the filter says of their rows."""
+        every = passing
+        if any(sum(term in each.frequencies for each in passing) < rows[term] for term in terms):
+            every = await self._rows(tenant, terms, None, self._connection.settings.parent_rows)
+        seen = Counter(term for each in every for term in each.frequencies)
+        parents = Counter(term for counts in _by_parent(every).values() for term in counts)
+        # All of them were read, or the best: then in proportion.
+        return {term: round(parents[term] * max(1.0, rows[term] / seen[term])) for term in terms if seen[term]}
+
+    async def _lengths(self, tenant: str, filters: FilterReturn | None, parents: int) -> Mapping[str, int]:
+        """Tokens of the rows that pass, by parent."""
+        query = self._reading.shard(tenant).aggregate.over_all(
+            filters=filters,
+            group_by=GroupByAggregate(prop="parent", limit=parents),
+            return_metrics=Metrics("body_length").integer(sum_=True),
+        )
+        answer = await self._connection.read(query, absent=None)
+        groups = [] if answer is None else answer.groups
+        return {str(each.grouped_by.value): int(getattr(each.properties["body_length"], "sum_", 0) or 0) for each in groups}
+
+
+def _parted(rows: Mapping[str, int], budget: int) -> tuple[list[str], list[str]]:
+    """The terms with the fewest rows, up to the budget (one at least), and the others."""
+    ordered = sorted(rows, key=lambda term: (rows[term], term))
+    taken = read = 0
+    while taken < len(ordered) and (not taken or read + rows[ordered[taken]] <= budget):
+        read += rows[ordered[taken]]
+        taken += 1
+    return ordered[:taken], ordered[taken:]
+
+
+def _by_parent(found: Iterable[Match]) -> dict[str, Counter[str]]:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for each in found:
+        counts[each.properties["parent"]].update({term: int(count) for term, count in each.frequencies.items()})
+    return counts
+
+
+def _score(counts: Mapping[str, int], norm: float, weights: Mapping[str, float]) -> float:
+    return sum(weights[term] * count / (count + norm) for term, count in counts.items() if term in weights)
