@@ -30,6 +30,8 @@ from eunoe_stream.log import Consumer, TopicPartition
 
 JOIN_MARGIN_S = 30.0
 CLOSE_S = 15.0
+NEW_TOPIC_S = 5.0
+LOOK_AGAIN_S = 0.2
 PARTITION_BYTES = 262_144
 logger = logging.getLogger(__name__)
 
@@ -178,9 +180,12 @@ class KafkaLog:
         return subscriber
 
     async def _must_exist(self, names: Sequence[str]) -> None:
-        counts = await self._observer.partitions([self._wire(each) for each in names])
-        if missing := [each for each, count in counts.items() if not count]:
-            raise ConfigurationError(f"missing topics: {', '.join(missing)}; `eunoe admin provision` creates them")
+        """The brokers tell each other of a new topic in the first second or so."""
+        give_up = self._clock.monotonic() + NEW_TOPIC_S
+        while missing := [each for each, count in (await self._observer.partitions(map(self._wire, names))).items() if not count]:
+            if self._clock.monotonic() > give_up:
+                raise ConfigurationError(f"missing topics: {', '.join(missing)}; `eunoe admin provision` creates them")
+            await asyncio.sleep(LOOK_AGAIN_S)
 
     async def _leave(self, member: KafkaMember, subscriber: Any) -> None:
         self._members.pop(member, None)

@@ -22,7 +22,7 @@ from eunoe_stream.kafka.pending import KeyIndex, partition_of
 ANSWER_S = 10.0
 READ_S = 5.0
 NOT_YET = (GroupCoordinatorNotAvailableError, GroupLoadInProgressError, NotCoordinatorForGroupError)
-UNKNOWN_FOR_S = 1.0
+UNKNOWN_FOR_S = 0.1
 """A topic that was not there is looked for again after that."""
 
 
