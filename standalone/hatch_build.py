@@ -10,6 +10,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
+CLUSTER = ("postgres", "s3", "weaviate", "neo4j", "kafka")
+"""Extras of the members that the distributed mode needs; together they are the extra `cluster`."""
 MEMBER = re.compile(r"eunoe(-[a-z-]+)?\Z")
 
 
@@ -29,14 +31,20 @@ def third_party(requirements: list[str]) -> set[str]:
 
 
 class DependencyHook(MetadataHookInterface):
-    """Unions the third-party dependencies of all members."""
+    """Unions the third-party dependencies of all members, and their extras."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Set `dependencies`."""
+        """Set `dependencies` and `optional-dependencies`."""
         found = set(project_of(Path(self.root))["tool"]["eunoe"]["dependencies"])
+        extras: dict[str, set[str]] = {}
         for folder in members(Path(self.root)):
-            found |= third_party(project_of(folder)["project"].get("dependencies", []))
+            project = project_of(folder)["project"]
+            found |= third_party(project.get("dependencies", []))
+            for name, needed in project.get("optional-dependencies", {}).items():
+                extras.setdefault(name, set()).update(third_party(needed))
+        extras["cluster"] = set().union(*(extras.get(name, set()) for name in CLUSTER))
         metadata["dependencies"] = sorted(found)
+        metadata["optional-dependencies"] = {name: sorted(needed) for name, needed in sorted(extras.items())}
 
 
 class PackageHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling leaves its parameter to plugins

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eunoe_standalone.cli import bench, dead_letters, models, tokens
+from eunoe_standalone.cli import admin, bench, dead_letters, models, tokens
 from eunoe_standalone.cli.config import config
 from eunoe_standalone.cli.demo import demo
 from eunoe_standalone.cli.doctor import doctor
@@ -36,6 +36,7 @@ app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(bench.app, name="bench")
 app.add_typer(models.app, name="models")
 app.add_typer(tokens.app, name="tokens")
+app.add_typer(admin.app, name="admin")
 app.command()(doctor)
 app.command()(config)
 app.command()(demo)
