@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import psutil
+
 from servers.all import SERVERS
 from servers.failure import ServerFailure
 from servers.server import Server
@@ -36,8 +37,7 @@ def up(names: list[str], folder: Path | None) -> int:
         except ServerFailure as failure:
             sys.stderr.write(f"{failure}\nWhat runs already is stopped by `make servers-down`.\n")
             return 1
-        assert server.process is not None
-        pid = server.process.pid
+        pid = server.pid
         state["servers"][name] = {"pid": pid, "born": psutil.Process(pid).create_time(), "settings": dict(server.settings())}
         STATE.write_text(json.dumps(state, indent=1), encoding="utf-8")
         sys.stderr.write(f"{name} answers after {time.monotonic() - began:.1f} s (process {pid})\n")

@@ -7,8 +7,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
 from servers.all import SERVERS
+from servers.cluster import Cluster
 from servers.server import Server
+
+TOKEN = "only-for-tests-on-loopback"  # noqa: S105 - guards nothing outside of one machine
 
 
 class Servers:
@@ -34,3 +38,20 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     """`servers["kafka"]` and so on."""
     with ExitStack() as stack:
         yield Servers(tmp_path_factory.mktemp("servers"), stack)
+
+
+@pytest.fixture(scope="session")
+def cluster(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """The six services on all servers, in a name space of their own. A test that kills one starts it again."""
+    settings: dict[str, str] = {}
+    for name in SERVERS:
+        settings |= servers[name].settings()
+    running = Cluster(
+        tmp_path_factory.mktemp("cluster"), {**settings, "EUNOE_KAFKA__TOPIC_PREFIX": "cluster.", "EUNOE_AUTH__API_TOKEN": TOKEN}
+    )
+    try:
+        running.provision()
+        running.start()
+        yield running
+    finally:
+        running.stop()

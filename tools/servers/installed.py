@@ -49,7 +49,13 @@ def tool(name: str, package: str) -> str:
 def run(command: Sequence[str], *, folder: Path, environment: Mapping[str, str] | None = None) -> None:
     """Run an installing command. Raises `ServerFailure` with the end of what it printed."""
     done = subprocess.run(
-        command, cwd=folder, env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        command,
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
     if done.returncode:
         tail = "\n".join(done.stdout.splitlines()[-20:])

@@ -53,6 +53,13 @@ class Server(ABC):
         return None
 
     @property
+    def pid(self) -> int:
+        """Of the running process. Raises `ServerFailure`."""
+        if self.process is None:
+            raise ServerFailure(f"{self.name} does not run")
+        return self.process.pid
+
+    @property
     def log(self) -> Path:
         """Everything that it prints."""
         return self.folder / f"{self.name}.log"
