@@ -43,12 +43,10 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 @pytest.fixture(scope="session")
 def cluster(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """The six services on all servers, in a name space of their own. A test that kills one starts it again."""
-    settings: dict[str, str] = {}
+    settings = {"EUNOE_KAFKA__TOPIC_PREFIX": "cluster.", "EUNOE_AUTH__API_TOKEN": TOKEN}
     for name in SERVERS:
         settings |= servers[name].settings()
-    running = Cluster(
-        tmp_path_factory.mktemp("cluster"), {**settings, "EUNOE_KAFKA__TOPIC_PREFIX": "cluster.", "EUNOE_AUTH__API_TOKEN": TOKEN}
-    )
+    running = Cluster(tmp_path_factory.mktemp("cluster"), settings)
     try:
         running.provision()
         running.start()
