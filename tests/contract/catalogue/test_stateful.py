@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -17,7 +15,7 @@ from eunoe_contracts.errors import StaleGeneration
 from eunoe_contracts.stages import ClaimOutcome, DocumentStatus, FinishOutcome, Stage, StageState, is_settled
 from eunoe_stores.catalogue.rows import AcceptAction, DeadLetterQuery, DocumentQuery, End, Page
 from eunoe_stores.catalogue.sql.catalogue import SqlCatalogue
-from eunoe_stores.catalogue.testing import NOON, TENANT, accept, memory, new_document, open_memory_catalogue, passage
+from eunoe_stores.catalogue.testing import NOON, TENANT, accept, memory, new_document, passage
 from eunoe_stream.ledger import Failure, StageKey
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -316,24 +314,21 @@ class CatalogueMachine(RuleBasedStateMachine):
         self.runner.close()
 
 
-@asynccontextmanager
-async def sqlite() -> AsyncIterator[SqlCatalogue]:
-    with tempfile.TemporaryDirectory() as folder:
-        async with open_memory_catalogue(Path(folder)) as catalogue:
-            yield catalogue
+EXAMPLES = {"sqlite": 40, "postgres": 10}
+"""A server answers more slowly than a file."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("adapter", [sqlite])
-def test_any_history_of_documents_agrees_with_the_model(adapter: Adapter) -> None:
+@pytest.mark.timeout(120)
+def test_any_history_of_documents_agrees_with_the_model(request: pytest.FixtureRequest, open_catalogue: Adapter) -> None:
     class Machine(CatalogueMachine):
         pass
 
-    Machine.adapter = staticmethod(adapter)  # type: ignore[assignment]  # a plain function, not a method
+    Machine.adapter = staticmethod(open_catalogue)  # type: ignore[assignment]  # a plain function, not a method
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=40,
+            max_examples=EXAMPLES[request.node.callspec.params["open_catalogue"]],
             stateful_step_count=30,
             deadline=None,
             database=None,

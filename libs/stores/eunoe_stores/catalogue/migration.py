@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eunoe_contracts.errors import SchemaTooNew
-from sqlalchemy import Connection, column, inspect, select, table
+from eunoe_contracts.errors import ConfigurationError, SchemaTooNew
+from sqlalchemy import Connection, column, inspect, select, table, text
 
 from eunoe_stores.sqlite.port import Database
 
@@ -15,10 +15,16 @@ KNOWN = frozenset({"0001", "0002"})
 VERSION_TABLE = "catalogue_version"
 
 _version = table(VERSION_TABLE, column("version_num"))
+_ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtext('eunoe'), hashtext(current_schema()))")
+_WITHOUT_HURRY = text("SELECT set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)")
+_MAY_CREATE = text("SELECT has_schema_privilege(current_schema(), 'CREATE')")
 
 
 async def migrate(database: Database) -> None:
-    """Create or upgrade the tables in one transaction. Raises `SchemaTooNew` when a newer program wrote them. May be called again."""
+    """Create or upgrade the tables in one transaction. May be called again, and by several processes at the same time.
+
+    Raises `SchemaTooNew` when a newer program wrote them, `ConfigurationError` when there is something to do and the role may not do it.
+    """
     if await database.read(_revision) != HEAD:
         await database.write(_upgrade)
 
@@ -37,8 +43,17 @@ def _upgrade(connection: Connection) -> None:
     from alembic import command
     from alembic.config import Config
 
-    if _revision(connection) == HEAD:  # another process was faster
+    if connection.dialect.name != "sqlite":
+        connection.execute(_WITHOUT_HURRY).close()
+        connection.execute(_ONE_AT_A_TIME).close()
+    found = _revision(connection)
+    if found == HEAD:  # another process was faster
         return
+    if connection.dialect.name != "sqlite" and not connection.execute(_MAY_CREATE).scalar():
+        raise ConfigurationError(
+            f"the catalogue has schema {found or 'none'}, this program needs {HEAD}, and its role may not change it; "
+            "run `eunoe admin provision` with the role that owns the tables"
+        )
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     config.set_main_option("path_separator", "os")

@@ -14,15 +14,13 @@ from sqlalchemy import (
     Integer,
     MetaData,
     PrimaryKeyConstraint,
-    String,
     Table,
-    Text,
     UniqueConstraint,
     Uuid,
     true,
 )
 
-from eunoe_stores.catalogue.columns import Counter, Document, Instant
+from eunoe_stores.catalogue.columns import Counter, Document, Instant, Words, short
 
 metadata = MetaData()
 
@@ -30,37 +28,37 @@ documents = Table(
     "documents",
     metadata,
     Column("sequence", Counter, primary_key=True, autoincrement=True),  # order of acceptance
-    Column("tenant", String(64), nullable=False),
+    Column("tenant", short(64), nullable=False),
     Column("id", Uuid, nullable=False),
     Column("generation", Integer, nullable=False),
-    Column("container", String(255), nullable=False),
-    Column("content_type", String(64), nullable=False),
-    Column("media_type", String(255), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("name_key", Text, nullable=False),  # normalised name without its extension, for links by title
-    Column("title", Text, nullable=False),
-    Column("title_key", Text, nullable=False),
-    Column("custom_id", Text, nullable=False),
+    Column("container", short(255), nullable=False),
+    Column("content_type", short(64), nullable=False),
+    Column("media_type", short(255), nullable=False),
+    Column("name", Words, nullable=False),
+    Column("name_key", Words, nullable=False),  # normalised name without its extension, for links by title
+    Column("title", Words, nullable=False),
+    Column("title_key", Words, nullable=False),
+    Column("custom_id", Words, nullable=False),
     Column("size", Counter, nullable=False),
-    Column("sha256", String(64), nullable=False),
-    Column("blob", Text, nullable=False),
-    Column("fingerprint", String(128), nullable=False),
+    Column("sha256", short(64), nullable=False),
+    Column("blob", Words, nullable=False),
+    Column("fingerprint", short(128), nullable=False),
     Column("metadata", Document, nullable=False),
     Column("tags", Document, nullable=False),
-    Column("session", Text, nullable=False),  # from metadata, so that a turn finds the one before it by an index
+    Column("session", Words, nullable=False),  # from metadata, so that a turn finds the one before it by an index
     Column("position", Counter),
     Column("event_time", Instant),
-    Column("source_url", Text, nullable=False),
+    Column("source_url", Words, nullable=False),
     Column("warnings", Document, nullable=False),
-    Column("status", String(16), nullable=False),
+    Column("status", short(16), nullable=False),
     Column("is_open", Boolean, nullable=False),
-    Column("error_code", String(64), nullable=False),
-    Column("error_message", Text, nullable=False),
+    Column("error_code", short(64), nullable=False),
+    Column("error_message", Words, nullable=False),
     Column("degraded", Document, nullable=False),
     Column("counts", Document, nullable=False),
     Column("revision", Counter, nullable=False),
     Column("published", Boolean, nullable=False),
-    Column("trace", String(64), nullable=False, server_default=""),  # traceparent of the call that started the generation
+    Column("trace", short(64), nullable=False, server_default=""),  # traceparent of the call that started the generation
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     UniqueConstraint("id", "tenant", name="documents_by_id"),
@@ -72,13 +70,17 @@ Index("documents_by_container", documents.c.tenant, documents.c.container, docum
 Index("documents_by_name", documents.c.tenant, documents.c.name_key)
 Index("documents_by_title", documents.c.tenant, documents.c.title_key)
 Index("documents_open", documents.c.sequence, sqlite_where=_open, postgresql_where=_open)
-Index(
-    "documents_by_custom_id",
-    documents.c.tenant,
-    documents.c.custom_id,
-    sqlite_where=_has_custom_id,
-    postgresql_where=_has_custom_id,
+Index("documents_by_custom_id", documents.c.tenant, documents.c.custom_id, sqlite_where=_has_custom_id, info={"only": "sqlite"}).ddl_if(
+    dialect="sqlite"
 )
+# A custom id is the caller's and may be longer than PostgreSQL lets a row of a B-tree be; it is looked up, never ordered by.
+Index(
+    "documents_by_custom_id_hash",
+    documents.c.custom_id,
+    postgresql_using="hash",
+    postgresql_where=_has_custom_id,
+    info={"only": "postgresql"},
+).ddl_if(dialect="postgresql")
 Index(
     "documents_by_session",
     documents.c.tenant,
@@ -94,14 +96,14 @@ stages = Table(
     metadata,
     Column("document", Uuid, nullable=False),
     Column("generation", Integer, nullable=False),
-    Column("stage", String(16), nullable=False),
-    Column("tenant", String(64), nullable=False),
-    Column("state", String(16), nullable=False),
-    Column("owner", String(128), nullable=False),
+    Column("stage", short(16), nullable=False),
+    Column("tenant", short(64), nullable=False),
+    Column("state", short(16), nullable=False),
+    Column("owner", short(128), nullable=False),
     Column("lease_until", Instant),
     Column("attempts", Integer, nullable=False),
-    Column("code", String(64), nullable=False),
-    Column("message", Text, nullable=False),
+    Column("code", short(64), nullable=False),
+    Column("message", Words, nullable=False),
     Column("updated_at", Instant, nullable=False),
     PrimaryKeyConstraint("document", "generation", "stage", "tenant", name="stages_key"),
     sqlite_with_rowid=False,
@@ -112,13 +114,13 @@ units = Table(
     metadata,
     Column("id", Uuid, nullable=False),
     Column("generation", Integer, nullable=False),
-    Column("tenant", String(64), nullable=False),
+    Column("tenant", short(64), nullable=False),
     Column("document", Uuid, nullable=False),
-    Column("container", String(255), nullable=False),
-    Column("kind", String(16), nullable=False),
+    Column("container", short(255), nullable=False),
+    Column("kind", short(16), nullable=False),
     Column("ordinal", Integer, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("context", Text, nullable=False),
+    Column("text", Words, nullable=False),
+    Column("context", Words, nullable=False),
     Column("parent", Uuid),
     Column("location", Document, nullable=False),
     Column("tokens", Integer, nullable=False),
@@ -131,10 +133,10 @@ memories = Table(
     "memories",
     metadata,
     Column("id", Uuid, nullable=False),
-    Column("tenant", String(64), nullable=False),
-    Column("container", String(255), nullable=False),
-    Column("kind", String(16), nullable=False),
-    Column("text", Text, nullable=False),
+    Column("tenant", short(64), nullable=False),
+    Column("container", short(255), nullable=False),
+    Column("kind", short(16), nullable=False),
+    Column("text", Words, nullable=False),
     Column("epoch", Integer, nullable=False),
     Column("alive", Boolean, nullable=False),  # false: no source; the blanked row stays so that the epoch never repeats
     Column("confidence", Float, nullable=False),
@@ -155,10 +157,10 @@ memory_sources = Table(
     Column("memory", Uuid, nullable=False),
     Column("document", Uuid, nullable=False),
     Column("generation", Integer, nullable=False),
-    Column("tenant", String(64), nullable=False),
+    Column("tenant", short(64), nullable=False),
     Column("unit", Uuid, nullable=False),
     Column("ordinal", Integer, nullable=False),
-    Column("span", Text, nullable=False),
+    Column("span", Words, nullable=False),
     Column("entities", Document, nullable=False),
     PrimaryKeyConstraint("memory", "document", "generation", "tenant", name="memory_sources_key"),
 )
@@ -167,7 +169,7 @@ Index("memory_sources_by_document", memory_sources.c.document, memory_sources.c.
 erasures = Table(
     "erasures",
     metadata,
-    Column("tenant", String(64), nullable=False),
+    Column("tenant", short(64), nullable=False),
     Column("document", Uuid, nullable=False),
     Column("generation", Integer, nullable=False),
     Column("requested_at", Instant, nullable=False),
@@ -181,21 +183,21 @@ dead_letters = Table(
     "dead_letters",
     metadata,
     Column("id", Uuid, primary_key=True),
-    Column("tenant", String(64), nullable=False),
+    Column("tenant", short(64), nullable=False),
     Column("document", Uuid),
     Column("generation", Integer, nullable=False),
-    Column("container", String(255), nullable=False),
-    Column("document_name", Text, nullable=False),
-    Column("stage", String(64), nullable=False),  # a Stage; for a record without one, the consumer group
-    Column("code", String(64), nullable=False),
-    Column("message", Text, nullable=False),
+    Column("container", short(255), nullable=False),
+    Column("document_name", Words, nullable=False),
+    Column("stage", short(64), nullable=False),  # a Stage; for a record without one, the consumer group
+    Column("code", short(64), nullable=False),
+    Column("message", Words, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("replays", Integer, nullable=False),
     Column("first_failed_at", Instant, nullable=False),
     Column("last_failed_at", Instant, nullable=False),
     Column("replayed_at", Instant),
-    Column("trace", String(128), nullable=False),
-    Column("topic", String(255), nullable=False),
+    Column("trace", short(128), nullable=False),
+    Column("topic", short(255), nullable=False),
 )
 Index("dead_letters_by_time", dead_letters.c.tenant, dead_letters.c.last_failed_at)
 Index("dead_letters_by_document", dead_letters.c.document)
@@ -203,11 +205,11 @@ Index("dead_letters_by_document", dead_letters.c.document)
 tokens = Table(
     "tokens",
     metadata,
-    Column("id", String(64), primary_key=True),
-    Column("tenant", String(64), nullable=False),
-    Column("name", Text, nullable=False),
+    Column("id", short(64), primary_key=True),
+    Column("tenant", short(64), nullable=False),
+    Column("name", Words, nullable=False),
     Column("scopes", Document, nullable=False),
-    Column("secret_hash", String(128), nullable=False),
+    Column("secret_hash", short(128), nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant),
     Column("revoked_at", Instant),
@@ -218,6 +220,6 @@ tokens = Table(
 notes = Table(
     "notes",
     metadata,
-    Column("name", String(255), primary_key=True),
-    Column("value", Text, nullable=False),
+    Column("name", short(255), primary_key=True),
+    Column("value", Words, nullable=False),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from eunoe_contracts.content import Json, Metadata
 from eunoe_contracts.errors import IdempotencyConflict, StaleGeneration
 from eunoe_contracts.stages import DocumentStatus
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from eunoe_stores.catalogue.rows import AcceptAction, Accepted, AcceptPlan, NewDocument
@@ -30,6 +30,7 @@ WHOLE = (
 )
 INSERT = insert(documents)
 DELETE = delete(documents).where(documents.c.sequence == bindparam("of_sequence"))
+NEXT_SEQUENCE = func.nextval(func.pg_get_serial_sequence("documents", "sequence"))
 MERGE = (
     update(documents)
     .where(documents.c.sequence == bindparam("of_sequence"))
@@ -87,8 +88,6 @@ def _accept(
         return _merge(connection, row, new, now)
     if row["generation"] + 1 != plan.generation:
         raise StaleGeneration
-    # The row moves to the end of the order of acceptance, so it is written anew; the revision goes on for those who watch.
-    apply(connection, DELETE, {"of_sequence": row["sequence"]})
     created_at = now if row["status"] == DocumentStatus.ERASED else row["created_at"]
     is_open = not DocumentStatus(row["status"]).is_end
     return _start(
@@ -96,11 +95,12 @@ def _accept(
         tenant,
         new,
         plan,
-        revision=row["revision"] + 1,
+        revision=row["revision"] + 1,  # goes on for those who watch
         created_at=created_at,
         now=now,
         room=None if is_open else room,
         queue_limit=queue_limit,
+        instead_of=row["sequence"],
     )
 
 
@@ -115,15 +115,26 @@ def _start(
     now: datetime,
     room: QueueRoom | None,
     queue_limit: int,
+    instead_of: int | None = None,
 ) -> Accepted:
     if room is not None:
         room.take(connection, queue_limit)
     values = document_rows.accepted_values(tenant, new, generation=plan.generation, revision=revision, created_at=created_at, now=now)
     try:
-        sequence = insert_numbered(connection, INSERT, values)
-    except IntegrityError as error:  # on PostgreSQL another process may accept the same id at the same moment
-        raise StaleGeneration from error
+        sequence = insert_numbered(connection, INSERT, values) if instead_of is None else _write_anew(connection, instead_of, values)
+    except IntegrityError:  # on PostgreSQL another process may accept the same id at the same moment
+        raise StaleGeneration from None
     return Accepted(document_rows.document_row({**values, "sequence": sequence}), plan.action)
+
+
+def _write_anew(connection: Connection, sequence: int, values: Mapping[str, Any]) -> int:
+    """Every column anew, at the end of the order of acceptance."""
+    if connection.dialect.name == "sqlite":
+        apply(connection, DELETE, {"of_sequence": sequence})
+        return insert_numbered(connection, INSERT, values)
+    # Whoever waits for the lock of a row finds its next version when it was updated, and nothing when it was deleted and inserted.
+    moved = update(documents).where(documents.c.sequence == sequence).values(**values, sequence=NEXT_SEQUENCE)
+    return int(connection.execute(moved.returning(documents.c.sequence)).scalar_one())
 
 
 def _merge(connection: Connection, row: Mapping[str, Any], new: NewDocument, now: datetime) -> Accepted:

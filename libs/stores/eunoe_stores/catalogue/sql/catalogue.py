@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, insert, select, update
 
 from eunoe_stores.catalogue.sql.acceptance import SqlAcceptance
 from eunoe_stores.catalogue.sql.containers import SqlContainers
@@ -41,8 +41,8 @@ class SqlCatalogue(
         """See `Catalogue.put_note`."""
 
         def work(connection: Connection) -> None:
-            connection.execute(delete(notes).where(notes.c.name == name)).close()
-            connection.execute(insert(notes), {"name": name, "value": value}).close()
+            if not connection.execute(update(notes).where(notes.c.name == name).values(value=value)).rowcount:
+                connection.execute(insert(notes), {"name": name, "value": value}).close()
 
         await self._database.write(work)
 

@@ -10,6 +10,7 @@ from eunoe_contracts.stages import DocumentStatus
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from eunoe_stores.catalogue.sql.ledger_state import FailureLike, StageKeyLike
+from eunoe_stores.catalogue.sql.locks import lock_documents
 from eunoe_stores.catalogue.tables import dead_letters, documents
 
 NAMES = select(documents.c.container, documents.c.name, documents.c.generation, documents.c.status).where(
@@ -29,7 +30,10 @@ def write_exhausted(connection: Connection, tenant: str, key: StageKeyLike, fail
 def write_poison(connection: Connection, tenant: str, *, group: str, failure: FailureLike, event_id: str, document: UUID | None) -> None:
     """The dead letter of a record without a ledger row; it names the consumer group in place of a stage."""
     letter = derived_id("dead-letter", tenant, event_id, 0, group, failure.topic)
-    names = _names(connection, tenant, document) if document else {"container": "", "document_name": "", "generation": 0}
+    # An erasure blanks the letters that it sees; none with a name may come after it.
+    locked = lock_documents(connection, [document] if document else [])
+    is_known = document is not None and (locked is None or document in locked)
+    names = _names(connection, tenant, document) if document and is_known else {"container": "", "document_name": "", "generation": 0}
     about = {"tenant": tenant, "document": document, "stage": group}
     _write(connection, letter, about | names, failure)
 

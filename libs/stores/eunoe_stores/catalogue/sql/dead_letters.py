@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, func, select, update
 
 from eunoe_stores.catalogue.rows import DeadLetterQuery, DeadLetterRow, Page, Reopened
 from eunoe_stores.catalogue.sql import ledger_rows
+from eunoe_stores.catalogue.sql.locks import lock_document_of_letter
 from eunoe_stores.catalogue.sql.part import SqlPart
 from eunoe_stores.catalogue.tables import dead_letters, documents
 
@@ -41,15 +42,11 @@ class SqlDeadLetters(SqlPart):
 
     async def reopen(self, tenant: str, dead_letter: UUID, *, now: datetime) -> Reopened | None:
         """See `DeadLetterCatalogue.reopen`. None also for a record without a stage: there is nothing that could run again."""
+        this = select(dead_letters).where(dead_letters.c.id == dead_letter, dead_letters.c.tenant == tenant)
 
         def work(connection: Connection) -> Reopened | None:
-            row = (
-                connection.execute(
-                    select(dead_letters).where(dead_letters.c.id == dead_letter, dead_letters.c.tenant == tenant).with_for_update()
-                )
-                .mappings()
-                .first()
-            )
+            lock_document_of_letter(connection, dead_letter)
+            row = connection.execute(this.with_for_update()).mappings().first()
             if row is None:
                 raise DeadLetterNotFound
             document = row["document"]

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from eunoe_contracts.content import Metadata
-from eunoe_contracts.identity import normalised_statement
+from eunoe_contracts.identity import normalised_statement, sha256_hex
 from eunoe_contracts.stages import DocumentStatus, Stage, StageState
 from sqlalchemy import Row, select
 
@@ -21,6 +21,10 @@ FIELDS = (
     *("revision", "sequence", "published", "created_at", "updated_at", "title", "trace"),
 )
 """Columns that make a `DocumentRow`, in its order."""
+LONGEST_KEY = 512
+"""Bytes of a derived column that has an index."""
+FARTHEST = 2**63
+"""No database counts further; a position beyond is none."""
 
 SELECT = select(*(documents.c[name] for name in FIELDS))
 SELECT_STAGES = select(
@@ -35,9 +39,16 @@ SELECT_STAGES = select(
 )
 
 
+def findable(text: str) -> str:
+    """The text, or its beginning and its hash when it is too long for an index (PostgreSQL takes rows of up to 2,704 bytes there)."""
+    if len(text) <= LONGEST_KEY // 4 or len(text.encode(errors="replace")) <= LONGEST_KEY:
+        return text
+    return f"{text[: LONGEST_KEY // 8]}#{sha256_hex(text.encode(errors='replace'))}"
+
+
 def title_key(title: str) -> str:
     """What makes two titles the same."""
-    return normalised_statement(title)
+    return findable(normalised_statement(title.replace("\0", "\ufffd")))
 
 
 def name_key(name: str) -> str:
@@ -48,9 +59,10 @@ def name_key(name: str) -> str:
 def derived_from_metadata(metadata: Metadata) -> dict[str, Any]:
     """Columns that repeat a part of the metadata to make it findable."""
     session, position, title = metadata.get("session"), metadata.get("position"), metadata.get("title")
+    is_number = isinstance(position, int) and not isinstance(position, bool) and abs(position) < FARTHEST
     return {
-        "session": session if isinstance(session, str) else "",
-        "position": position if isinstance(position, int) and not isinstance(position, bool) else None,
+        "session": findable(session) if isinstance(session, str) else "",
+        "position": position if is_number else None,
         "title": title if isinstance(title, str) else "",
         "title_key": title_key(title) if isinstance(title, str) else "",
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 from uuid import UUID
 
 from eunoe_contracts.stages import DocumentStatus
@@ -13,9 +13,10 @@ from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, sel
 from eunoe_stores.catalogue.rows import DocumentRow, Erasure
 from eunoe_stores.catalogue.sql.document_changes import change, row_for_change
 from eunoe_stores.catalogue.sql.documents import read_document
+from eunoe_stores.catalogue.sql.locks import lock_documents
 from eunoe_stores.catalogue.sql.memory_rows import bury_held_by
 from eunoe_stores.catalogue.sql.part import SqlPart
-from eunoe_stores.catalogue.tables import dead_letters, documents, erasures, memory_sources, stages
+from eunoe_stores.catalogue.tables import dead_letters, documents, erasures, memories, memory_sources, stages, units
 from eunoe_stores.sqlite.old_pages import drop_old_pages
 
 BLANK: dict[str, Any] = {
@@ -87,6 +88,18 @@ PROVE = (
 )
 
 
+WITH_CONTENT = tuple(table.name for table in (documents, units, memories, memory_sources, stages, dead_letters))
+
+
+@runtime_checkable
+class KeepsOldVersions(Protocol):
+    """A database that keeps what was deleted or overwritten in its tables, until it is told to drop it."""
+
+    async def drop_old_versions(self, tables: Sequence[str]) -> bool:
+        """False when somebody may still look at it; then try again later."""
+        ...
+
+
 class SqlErasures(SqlPart):
     """`ErasureCatalogue`."""
 
@@ -142,7 +155,9 @@ class SqlErasures(SqlPart):
         return await self._database.read(lambda connection: [Erasure(**row) for row in connection.execute(PENDING, parameters).mappings()])
 
     async def purge(self) -> bool:
-        """See `ErasureCatalogue.purge`."""
+        """See `ErasureCatalogue.purge`. Of PostgreSQL's files only as much as ADR 11 says."""
+        if isinstance(self._database, KeepsOldVersions):
+            return await self._database.drop_old_versions(WITH_CONTENT)
         return await drop_old_pages(self._database)
 
     async def prove_erasure(self, tenant: str, document: UUID, generation: int, *, now: datetime) -> None:
@@ -155,6 +170,7 @@ class SqlErasures(SqlPart):
         parameters = {"of_tenant": tenant, "of_document": document, "through": through_generation}
 
         def work(connection: Connection) -> None:
+            lock_documents(connection, [document])
             connection.execute(DROP_STAGES, parameters).close()
             connection.execute(DROP_REPLACED_LETTERS, parameters).close()
 

@@ -10,6 +10,7 @@ from eunoe_contracts.stages import DocumentStatus, Stage, StageState
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from eunoe_stores.catalogue.sql.ledger_state import Entry, Ledger
+from eunoe_stores.catalogue.sql.locks import lock_documents
 from eunoe_stores.catalogue.sql.prepared import apply, fetch
 from eunoe_stores.catalogue.tables import documents, stages
 
@@ -37,7 +38,6 @@ LOAD = (
         )
     )
     .where(documents.c.id.in_(bindparam("ids", expanding=True)))
-    .with_for_update(of=documents)
 )
 INSERT_STAGES = insert(stages)
 UPDATE_STAGES = (
@@ -65,6 +65,7 @@ UPDATE_DOCUMENTS = (
 def load(connection: Connection, keys: Iterable[Key]) -> dict[Key, Ledger]:
     """Ledgers of the documents that exist (tombstones too), locked until the transaction ends."""
     ids = list({document for _, document in keys})
+    locked = lock_documents(connection, ids)
     ledgers: dict[Key, Ledger] = {}
     for row in fetch(connection, LOAD, {"ids": ids}):
         tenant, document, sequence, generation, status, stage, state, owner, lease_until, attempts, code, message, updated_at = row
@@ -73,6 +74,8 @@ def load(connection: Connection, keys: Iterable[Key]) -> dict[Key, Ledger]:
             ledger = ledgers[tenant, document] = Ledger(sequence, generation, DocumentStatus(status))
         if stage is not None:
             ledger.entries[Stage(stage)] = Entry(StageState(state), owner, lease_until, attempts, code, message, updated_at, stored=True)
+    if locked is not None and any(document not in locked for _, document in ledgers):
+        return load(connection, ledgers)  # accepted between the two statements; now it can be locked
     return ledgers
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, or_, select, true, update
 
 from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
 from eunoe_stores.catalogue.sql.documents import NOT_ERASED
+from eunoe_stores.catalogue.sql.locks import lock_memories
 from eunoe_stores.catalogue.sql.prepared import apply, fetch
 from eunoe_stores.catalogue.sql.together import chunks
 from eunoe_stores.catalogue.tables import documents, memories, memory_sources
@@ -99,7 +100,7 @@ def read(connection: Connection, tenant: str, ids: Iterable[UUID]) -> dict[UUID,
 
 
 def bury_orphans(connection: Connection, tenant: str, candidates: Iterable[UUID]) -> list[OrphanedMemory]:
-    """Blank those of the candidates that have no source left; the row stays, so that the epoch never repeats."""
+    """Blank those of the candidates that have no source left; the row stays, so that the epoch never repeats. They are locked."""
     orphans: list[OrphanedMemory] = []
     for ids in chunks(candidates):
         parameters = {"ids": ids, "of_tenant": tenant}
@@ -117,7 +118,9 @@ def bury_held_by(connection: Connection, tenant: str, document: UUID, through: i
     """
     of_document = {"of_tenant": tenant, "of_document": document, "through": through}
     stale: list[OrphanedMemory] = []
-    for ids in chunks(fetch(connection, OF_DOCUMENT, of_document).scalars()):
+    held_by_it = fetch(connection, OF_DOCUMENT, of_document).scalars()
+    lock_memories(connection, tenant, held_by_it)
+    for ids in chunks(held_by_it):
         held = set(fetch(connection, HELD_ELSEWHERE, {**of_document, "ids": ids}).scalars())
         lost = [{"of_memory": id_, "of_tenant": tenant} for id_ in ids if id_ not in held]
         if lost:

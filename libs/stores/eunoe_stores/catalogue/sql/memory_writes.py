@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,6 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
 from eunoe_stores.catalogue.sql import ledger_rows, memory_rows
+from eunoe_stores.catalogue.sql.locks import lock_memories
 from eunoe_stores.catalogue.sql.part import SqlPart
 from eunoe_stores.catalogue.sql.prepared import apply, fetch
 from eunoe_stores.catalogue.sql.together import chunks
@@ -19,6 +21,7 @@ from eunoe_stores.catalogue.tables import memories, memory_sources
 from eunoe_stores.sqlite.port import FEW_ROWS
 
 EXISTING = (
+    # Locked here too: one may have come in since `lock_memories`. Of two who insert the same one, the second runs again.
     select(memories)
     .where(memories.c.id.in_(bindparam("ids", expanding=True)), memories.c.tenant == bindparam("of_tenant"))
     .with_for_update()
@@ -49,8 +52,12 @@ class SqlMemoryWrites(SqlPart):
             ledger = ledgers.get((tenant, document))
             if ledger is None or ledger.is_fenced(generation):
                 return []
+            before = set(
+                fetch(connection, OF_GENERATION, {"of_tenant": tenant, "of_document": document, "of_generation": generation}).scalars()
+            )
+            lock_memories(connection, tenant, before | {memory.id for memory in given})
             _upsert(connection, tenant, given, now)
-            _replace_sources(connection, tenant, document, generation, given)
+            _replace_sources(connection, tenant, document, generation, given, before)
             ledger.proposed(any_memories=bool(given), now=now)
             ledger_rows.store(connection, ledgers)
             found = memory_rows.read(connection, tenant, (memory.id for memory in given))
@@ -72,6 +79,7 @@ class SqlMemoryWrites(SqlPart):
             touched = fetch(connection, THROUGH, parameters).scalars()
             if not touched:
                 return []
+            lock_memories(connection, tenant, touched)
             apply(connection, DROP_THROUGH, parameters)
             return memory_rows.bury_orphans(connection, tenant, touched)
 
@@ -81,6 +89,8 @@ class SqlMemoryWrites(SqlPart):
         """See `MemoryCatalogue.delete_memory`."""
 
         def work(connection: Connection) -> OrphanedMemory | None:
+            if lock_memories(connection, tenant, [memory]) == set():
+                return None
             apply(connection, memory_rows.DROP_ALL_SOURCES, {"of_tenant": tenant, "of_memory": memory})
             return next(iter(memory_rows.bury_orphans(connection, tenant, [memory])), None)
 
@@ -92,7 +102,7 @@ def _upsert(connection: Connection, tenant: str, given: Sequence[Memory], now: d
     for ids in chunks(memory.id for memory in given):
         rows = fetch(connection, EXISTING, {"ids": ids, "of_tenant": tenant}).mappings()
         existing.update({row["id"]: row for row in rows})
-    fresh = [_values(tenant, memory, 1, now) for memory in given if memory.id not in existing]
+    fresh = [_values(tenant, memory, 1, now) for memory in sorted(given, key=lambda each: each.id) if memory.id not in existing]
     if fresh:
         apply(connection, INSERT_MEMORIES, fresh)
     for memory in given:
@@ -137,11 +147,11 @@ def _values(tenant: str, memory: Memory, epoch: int, now: datetime) -> dict[str,
     }
 
 
-def _replace_sources(connection: Connection, tenant: str, document: UUID, generation: int, given: Sequence[Memory]) -> None:
-    parameters = {"of_tenant": tenant, "of_document": document, "of_generation": generation}
-    before = set(fetch(connection, OF_GENERATION, parameters).scalars())
+def _replace_sources(
+    connection: Connection, tenant: str, document: UUID, generation: int, given: Sequence[Memory], before: AbstractSet[UUID]
+) -> None:
     if before:
-        apply(connection, DROP_GENERATION, parameters)
+        apply(connection, DROP_GENERATION, {"of_tenant": tenant, "of_document": document, "of_generation": generation})
     sources = [
         {
             "memory": memory.id,

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, delete, exists, func, insert, sele
 
 from eunoe_stores.catalogue.rows import EarlierTurn
 from eunoe_stores.catalogue.sql.document_changes import change, row_for_change
-from eunoe_stores.catalogue.sql.document_rows import title_key
+from eunoe_stores.catalogue.sql.document_rows import findable, title_key
 from eunoe_stores.catalogue.sql.documents import NOT_ERASED, READABLE
 from eunoe_stores.catalogue.sql.ledger_state import Ledger
 from eunoe_stores.catalogue.sql.part import SqlPart
@@ -135,7 +135,7 @@ class SqlUnits(SqlPart):
 
     async def turn_before(self, tenant: str, container: str, session: str, *, before: int) -> EarlierTurn | None:
         """See `UnitCatalogue.turn_before`."""
-        parameters = {"of_tenant": tenant, "in_container": container, "of_session": session, "before": before}
+        parameters = {"of_tenant": tenant, "in_container": container, "of_session": findable(session), "before": before}
 
         def work(connection: Connection) -> EarlierTurn | None:
             turn = fetch(connection, PREVIOUS_TURN, parameters).first()
