@@ -53,7 +53,9 @@ class Adapter:
             raise self._missing(error) from error
 
     def _missing(self, error: ImportError) -> ConfigurationError:
-        return ConfigurationError(f"{error.name or self.package} cannot be imported; install {self.extra}, or eunoe[cluster] where everything came as one")
+        return ConfigurationError(
+            f"{error.name or self.package} cannot be imported; install {self.extra}, or eunoe[cluster] where everything came as one"
+        )
 
 
 POSTGRES = Adapter("eunoe_stores.postgres", "PostgresSettings", "open_postgres", "eunoe-stores[postgres]")
