@@ -6,7 +6,6 @@ import shutil
 import socket
 import struct
 import subprocess
-import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -50,6 +49,7 @@ log.cleaner.dedupe.buffer.size=8388608
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=500
 """
+CLUSTER = urlsafe_b64encode(b"eunoe-test-kafka").decode().rstrip("=")
 ARCHIVE = "kafka.jsa"
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
 API_VERSIONS = struct.pack(">hhih", 18, 0, 1, -1)
@@ -82,8 +82,7 @@ class Kafka(Server):
             PROPERTIES.format(host=HOST, broker=self._ports[0], controller=self._ports[1], data=data), encoding="utf-8"
         )
         if not (data / "meta.properties").exists():
-            cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-            arguments = ["format", "--cluster-id", cluster, "--config", str(self._configuration)]
+            arguments = ["format", "--cluster-id", CLUSTER, "--config", str(self._configuration)]
             done = subprocess.run(
                 [*self._java(heap="64m"), "kafka.tools.StorageTool", *arguments],
                 cwd=self.folder,

@@ -34,7 +34,8 @@ async def test_a_member_that_joins_waits_for_running_handlers_and_nothing_runs_t
     assert not joining.done(), "the group waits for the handler"
     gate.set()
     await joining
-    assert [len(each.owned) for log in (first, second) for each in log.members()] == [4, 4]
+    members = [*first.members(), *second.members()]
+    await eventually(lambda: [len(each.owned) for each in members] == [4, 4], timeout_s=EVENTUALLY_S)
     await first.publish([bench.record(n) for n in range(COUNT, 2 * COUNT)])
     await eventually(lambda: len(bench.handled) == 2 * COUNT, timeout_s=EVENTUALLY_S)
     assert max(Counter(bench.started).values()) == 1

@@ -16,7 +16,7 @@ from eunoe_stream.kafka.errors import TOO_LARGE, mapped, translated
 from eunoe_stream.kafka.wire import Outgoing
 
 START_S = 30.0
-METADATA_S = 10.0
+METADATA_S = 5.0
 MARGIN_S = 10.0
 STOP_S = 10.0
 logger = logging.getLogger(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,6 +19,8 @@ from eunoe_stream.kafka.connection import make_admin
 from eunoe_stream.kafka.errors import translated
 
 CREATE_MS = 60_000
+SEEN_S = 30.0
+LOOK_AGAIN_S = 0.2
 AROUND_BYTES = 65_536
 PARTITIONS, REPLICATION = "partitions", "replication"
 
@@ -99,18 +102,28 @@ async def provision(
             await admin.start()
             before = await _described(admin, list(wanted))
             failed, raced = await _create(admin, [plan for name, plan in wanted.items() if name not in before])
-            if raced:
-                before |= await _described(admin, raced)
-            differences = await _differences(admin, [wanted[name] for name in before], before)
+            found = await _seen(admin, [name for name in wanted if name not in failed])
+            existing = [name for name in wanted if name in before or name in raced]
+            differences = await _differences(admin, [wanted[name] for name in existing], found)
     finally:
         await admin.close()
-    created = tuple(name for name in wanted if name not in before and name not in failed)
-    return Provisioned(created, tuple(name for name in wanted if name in before), differences, failed)
+    created = tuple(name for name in found if name not in existing)
+    return Provisioned(created, tuple(existing), differences, failed)
 
 
 async def _described(admin: AIOKafkaAdminClient, topics: Sequence[str]) -> dict[str, Any]:
     found = await admin.describe_topics(list(topics)) if topics else []
     return {each["topic"]: each for each in found if not each["error_code"]}
+
+
+async def _seen(admin: AIOKafkaAdminClient, topics: Sequence[str]) -> dict[str, Any]:
+    """What the brokers say of all these topics, once they have heard of the new ones."""
+    async with asyncio.timeout(SEEN_S):
+        while True:
+            found = await _described(admin, topics)
+            if len(found) == len(topics):
+                return found
+            await asyncio.sleep(LOOK_AGAIN_S)
 
 
 async def _create(admin: AIOKafkaAdminClient, missing: Sequence[TopicPlan]) -> tuple[dict[str, str], list[str]]:
