@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import structlog
-from eunoe_contracts.errors import ConfigurationError, EunoeError
+from eunoe_contracts.errors import ConfigurationError, EunoeError, RequestError, SetupError, TransientError
 from eunoe_telemetry.clock import RandomIds, SystemClock
 from eunoe_telemetry.logging import configure_logging
 
@@ -18,7 +18,7 @@ from eunoe_process.config import ProcessSettings
 from eunoe_process.exit_codes import ExitCode
 from eunoe_process.program import Program
 from eunoe_process.running import admin_address, run, secret_of
-from eunoe_process.sections import others
+from eunoe_process.sections import DOORS, others
 from eunoe_process.settings_table import Owner, effective_of, load, refuse_unknown, settings_of
 from eunoe_process.stopping import Stop, end_by_force, stop_on_signals
 from eunoe_process.stores import Kinds, StoreName, Unreachable
@@ -72,7 +72,8 @@ def owners_of(program: Program, kinds: Kinds) -> tuple[Owner, ...]:
 def loaded(program: Program, owners: Sequence[Owner]) -> Mapping[Owner, Any]:
     """All settings of a process. Raises `ConfigurationError` naming what is wrong, missing or unknown."""
     known = list(settings_of(owners))
-    refuse_unknown(known, elsewhere=others(owners), advice=f"`{program.name} --print-config` lists the known ones")
+    # The one process has more settings in the section of the doors than the gateway reads, and both may share a `.env`.
+    refuse_unknown(known, elsewhere=(*others(owners), DOORS), advice=f"`{program.name} --print-config` lists the known ones")
     return {owner: load(owner) for owner in owners}
 
 
@@ -82,18 +83,34 @@ async def _main(program: Program, settings: Mapping[Owner, Any], kinds: Kinds) -
     process: ProcessSettings = settings[ProcessSettings]
     forcing = asyncio.create_task(_forced(stop, process.drain_s + FORCE_S), name="end by force")
     try:
-        await run(program, settings, kinds, stop=stop, clock=SystemClock(), ids=RandomIds())
+        await _run_or_stop(program, settings, kinds, stop)
     except Unreachable as error:
         log.error("unreachable", process=program.name, reason=str(error), advice="start the store, then this process again")  # noqa: TRY400 - no defect
         return ExitCode.UNREACHABLE
-    except EunoeError as error:
-        if error.retryable:  # a store went away between its opening and the start of the work
-            log.error("unreachable", process=program.name, code=error.code, reason=error.message)  # noqa: TRY400 - no defect
-            return ExitCode.UNREACHABLE
+    except TransientError as error:  # a store went away between its opening and the start of the work
+        log.error("unreachable", process=program.name, code=error.code, reason=error.message)  # noqa: TRY400 - no defect
+        return ExitCode.UNREACHABLE
+    except (SetupError, RequestError) as error:
         return _refused(program, error)
     finally:
         forcing.cancel()
     return stop.code
+
+
+async def _run_or_stop(program: Program, settings: Mapping[Owner, Any], kinds: Kinds, stop: Stop) -> None:
+    """A stop that comes before the process serves does not wait for the start to succeed."""
+    up = asyncio.Event()
+    clock, ids = SystemClock(), RandomIds()
+    running = asyncio.create_task(run(program, settings, kinds, stop=stop, clock=clock, ids=ids, on_up=lambda _: up.set()))
+    asked = asyncio.create_task(stop.wait())
+    await asyncio.wait({running, asked}, return_when=asyncio.FIRST_COMPLETED)
+    asked.cancel()
+    if not up.is_set() and not running.done():
+        running.cancel()
+        await asyncio.wait({running})
+        if running.cancelled():
+            return
+    await running
 
 
 async def _forced(stop: Stop, after_s: float) -> None:

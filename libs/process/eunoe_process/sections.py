@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from eunoe_process.settings_table import Owner, section_of
 
+DOORS = "SERVER"
 SECTIONS = (
-    "SERVER",
+    DOORS,
     "GATEWAY",
     "AUTH",
     "EXTRACTOR",

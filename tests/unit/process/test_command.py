@@ -42,6 +42,12 @@ def test_every_setting_is_printed_and_no_secret(module: str, tmp_path: Path) -> 
     assert ("EUNOE_NEO4J__PASSWORD" in rows) == (module in {"eunoe_gateway", "eunoe_graph", "eunoe_search"})
 
 
+def test_the_gateway_may_share_the_settings_of_the_one_process(tmp_path: Path) -> None:
+    keys = {"EUNOE_S3__ACCESS_KEY": "a", "EUNOE_S3__SECRET_KEY": "b"}
+    done = command("eunoe_gateway", "--check", folder=tmp_path, EUNOE_SERVER__DATA_DIR="/x", EUNOE_GATEWAY__QUEUE_LIMIT="5", **keys)
+    assert done.returncode == ExitCode.OK, done.stderr
+
+
 def test_settings_are_checked_without_a_connection(tmp_path: Path) -> None:
     done = command("eunoe_graph", "--check", folder=tmp_path)
     assert (done.returncode, done.stderr) == (ExitCode.OK, "eunoe-graph: the settings are valid\n")

@@ -144,7 +144,7 @@ async def test_a_taken_admin_port_is_told(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 SCRIPT = """
-import asyncio, sys
+import asyncio, json, sys
 from contextlib import asynccontextmanager
 from eunoe_process.program import Assembly, Program
 from eunoe_process.run import run_process
@@ -157,18 +157,28 @@ async def assemble(at):
         if "hang" in sys.argv:
             print("hanging", file=sys.stderr, flush=True)
             await asyncio.Event().wait()
+    if "slow" in sys.argv:
+        print(json.dumps({"event": "starting"}), file=sys.stderr, flush=True)
+        await asyncio.Event().wait()
     yield Assembly((), finish=finish)
 
 sys.exit(run_process(Program("eunoe-x", "A test.", 0, frozenset(), (), assemble), [], kinds=ready_made()))
 """
 
 
-def started(*arguments: str, **settings: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "EUNOE_PROCESS__LOG_FORMAT": "json", **settings}
+def started(*arguments: str, wait_for: str = "serving") -> subprocess.Popen[str]:
+    environment = {**os.environ, "EUNOE_PROCESS__LOG_FORMAT": "json"}
     process = subprocess.Popen([sys.executable, "-c", SCRIPT, *arguments], env=environment, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
-    assert json.loads(process.stderr.readline())["event"] == "serving"
+    assert json.loads(process.stderr.readline())["event"] == wait_for
     return process
+
+
+def test_a_signal_before_it_serves_does_not_wait_for_the_start() -> None:
+    process = started("slow", wait_for="starting")
+    process.send_signal(signal.SIGTERM)
+    with process:
+        assert process.wait(20) == ExitCode.OK
 
 
 def test_a_signal_stops_in_order() -> None:
