@@ -44,6 +44,7 @@ class Bench:
         self.started: list[UUID] = []
         self.handled: list[UUID] = []
         self.gates: dict[UUID, asyncio.Event] = {}
+        self.errors: dict[UUID, Exception] = {}
         self.runners: list[Runner] = []
 
     @property
@@ -61,11 +62,16 @@ class Bench:
     def hold(self, name: object) -> asyncio.Event:
         return self.gates.setdefault(self.document(name), asyncio.Event())
 
+    def fail(self, name: object, error: Exception) -> None:
+        self.errors[self.document(name)] = error
+
     async def handler(self, event: Event) -> Sequence[Event]:
         assert event.document is not None
         self.started.append(event.document)
         if (gate := self.gates.get(event.document)) is not None:
             await gate.wait()
+        if (error := self.errors.pop(event.document, None)) is not None:
+            raise error
         self.handled.append(event.document)
         return []
 

@@ -64,3 +64,20 @@ async def test_what_was_acknowledged_survives_a_kill_and_a_stop_and_arrives(benc
         for each in tasks:
             each.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_stopping_does_not_wait_for_a_broker_that_answers_nothing(bench: Any, kafka: Any) -> None:
+    log = await bench.open()
+    runner = await bench.run(log)
+    await log.publish([bench.record(0)])
+    await eventually(lambda: len(bench.handled) == 1, timeout_s=EVENTUALLY_S)
+    kafka.freeze()
+    try:
+        unanswered = asyncio.create_task(log.publish([bench.record(1)]))
+        async with asyncio.timeout(40):
+            await runner.stop()
+            await log.close()
+        with pytest.raises(StoreUnavailable):
+            await unanswered
+    finally:
+        kafka.thaw()

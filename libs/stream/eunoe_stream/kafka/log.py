@@ -16,7 +16,7 @@ from eunoe_contracts.clock import Clock, Ids
 from eunoe_contracts.errors import ConfigurationError, StoreUnavailable
 from eunoe_contracts.events import Record
 from faststream import AckPolicy
-from faststream.kafka import KafkaBroker, KafkaMessage
+from faststream.kafka import KafkaBroker
 
 from eunoe_stream.kafka.config import KafkaSettings
 from eunoe_stream.kafka.connection import make_broker, make_producer
@@ -29,7 +29,7 @@ from eunoe_stream.kafka.wire import outgoing
 from eunoe_stream.log import Consumer, TopicPartition
 
 JOIN_MARGIN_S = 30.0
-CLOSE_S = 15.0
+CLOSE_S = 5.0
 NEW_TOPIC_S = 5.0
 LOOK_AGAIN_S = 0.2
 PARTITION_BYTES = 262_144
@@ -170,11 +170,11 @@ class KafkaLog:
             persistent=False,
         )
 
-        async def deliver(message: KafkaMessage) -> None:
+        async def deliver(record: Any) -> None:
             """The way of a single record, for a broker without a poll loop (`TestKafkaBroker`)."""
-            member.take([message.raw_message])
+            member.take([record])
 
-        subscriber(deliver, decoder=_as_it_is)
+        subscriber(deliver, decoder=_as_it_came)
         # On the instance: the class keeps its behaviour for whoever else uses it.
         subscriber.get_msg, subscriber.consume_one = member.poll, member.dispatch  # type: ignore[method-assign]
         return subscriber
@@ -192,12 +192,20 @@ class KafkaLog:
         await self._stop(subscriber)
 
     async def _stop(self, subscriber: Any) -> None:
-        """Without a coordinator to tell it to, leaving would wait for long; the group notices by the session time-out."""
-        try:
-            async with asyncio.timeout(CLOSE_S):
-                await subscriber.stop()
-        except Exception as error:
-            raise mapped(error) from error
+        """Leave the group. Brokers that do not answer are not waited for: the group notices by the session time-out."""
+        client = subscriber.consumer
+        stopping = asyncio.ensure_future(subscriber.stop())
+        for _ in range(2):
+            await asyncio.wait({stopping}, timeout=CLOSE_S)
+            if client is not None and not _succeeded(stopping):
+                # What it waits for fails then, and it comes to its end.
+                await client._client.close()  # noqa: SLF001 - the library has no stop that does not ask the coordinator
+        if not _succeeded(stopping):
+            stopping.cancel()
+            await asyncio.wait({stopping})
+            # The library may also end with the cancellation of a task of its own, which must not look like one of ours.
+            error = None if stopping.cancelled() else stopping.exception()
+            raise mapped(error or TimeoutError())
 
     def _theirs(self, source: TopicPartition) -> KafkaPartition:
         return KafkaPartition(self._wire(source.topic), source.partition)
@@ -206,9 +214,13 @@ class KafkaLog:
         return self._settings.topic_prefix + name
 
 
-async def _as_it_is(message: Any) -> bytes:
-    """Bodies are the runner's to decode."""
-    return bytes(message.body)
+def _succeeded(task: asyncio.Future[Any]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is None
+
+
+async def _as_it_came(message: Any) -> Any:
+    """The fetched record: decoding is the runner's."""
+    return message.raw_message
 
 
 @asynccontextmanager

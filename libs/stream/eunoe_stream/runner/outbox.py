@@ -9,6 +9,8 @@ from eunoe_contracts.events import Record
 
 from eunoe_stream.log import Log
 
+CLOSE_S = 5.0
+
 
 class Outbox:
     """While one publish is on its way, later ones wait and go together; nobody waits for a timer."""
@@ -29,8 +31,11 @@ class Outbox:
         await future
 
     async def close(self) -> None:
-        """Wait for what is on its way. May be called twice."""
+        """Wait for what is on its way, but not as long as a log sits an outage out. May be called twice."""
         if self._sender is not None:
+            _, late = await asyncio.wait({self._sender}, timeout=CLOSE_S)
+            for each in late:
+                each.cancel()
             await asyncio.gather(self._sender, return_exceptions=True)
 
     async def _send(self) -> None:

@@ -10,10 +10,12 @@ import pytest
 from aiokafka import TopicPartition as KafkaPartition
 from aiokafka.errors import CommitFailedError, KafkaConnectionError, TopicAuthorizationFailedError
 from eunoe_contracts.errors import StoreUnavailable
+from eunoe_stream.kafka import KafkaLog, KafkaSettings
 from eunoe_stream.kafka.member import ROOM, KafkaMember
 from eunoe_stream.log import TopicPartition
 from eunoe_telemetry.clock import SystemClock
-from eunoe_telemetry.testing import eventually
+from eunoe_telemetry.testing import SequentialIds, eventually
+from faststream.kafka import TestKafkaBroker
 
 P0, P1 = KafkaPartition("p.t", 0), KafkaPartition("p.t", 1)
 
@@ -219,3 +221,17 @@ async def test_close_wakes_a_waiting_fetch(member: KafkaMember) -> None:
     await member.close()
     assert await waiting == ()
     await eventually(lambda: member.is_closed)
+
+
+async def test_faststreams_test_broker_reaches_the_runner_without_a_server() -> None:
+    settings = KafkaSettings(_env_file=None, topic_prefix="p.")
+    log = KafkaLog(settings, clock=SystemClock(), ids=SequentialIds())
+    made = KafkaMember("g", ("t",), prefix="p.", clock=SystemClock(), drain_s=1, commit_timeout_s=1)
+    kept = log._subscriber(made)
+    async with TestKafkaBroker(log._broker) as broker:
+        await broker.publish(b"body", "p.t", key=b"k", headers={"eunoe-tenant": "t"})
+        [delivery] = await made.fetch(10, 5)
+    assert kept.group_id == "p.g"
+    assert delivery.record.value == b"body"
+    assert (delivery.record.topic, delivery.record.key, delivery.record.headers["eunoe-tenant"]) == ("t", "k", "t")
+    await log.close()

@@ -1,0 +1,66 @@
+"""The runner on Kafka, as in the embedded mode: retries by tier, back-pressure, a clean stop."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Any
+
+import pytest
+from eunoe_contracts.errors import StoreUnavailable
+from eunoe_stream.kafka.member import ROOM
+from eunoe_telemetry.testing import eventually
+
+pytestmark = pytest.mark.servers
+
+EVENTUALLY_S = 30.0
+
+
+async def settled(bench: Any, log: Any) -> bool:
+    return all([await log.lag(topic, bench.group) == 0 for topic in bench.names[:2]])
+
+
+async def test_a_retry_waits_in_its_tier_and_holds_nobody_up(bench: Any) -> None:
+    log = await bench.open()
+    bench.fail(3, StoreUnavailable("away"))
+    began = time.monotonic()
+    await log.publish([bench.record(n) for n in range(10)])
+    await bench.run(log)
+    await eventually(lambda: len(bench.handled) == 9, timeout_s=EVENTUALLY_S)
+    assert bench.document(3) not in bench.handled
+    await eventually(lambda: len(bench.handled) == 10, timeout_s=EVENTUALLY_S)
+    assert time.monotonic() - began >= 1, "the tier of a second"
+    await eventually(lambda: settled(bench, log), timeout_s=EVENTUALLY_S)
+    assert Counter(bench.started) == Counter({bench.document(n): 1 + (n == 3) for n in range(10)})
+
+
+async def test_a_slow_handler_bounds_what_is_in_memory(bench: Any) -> None:
+    log = await bench.open()
+    count = 2_500
+    gate = bench.hold("all")
+    bench.gates.update({bench.document(n): gate for n in range(count)})
+    for first in range(0, count, 500):
+        await log.publish([bench.record(n) for n in range(first, first + 500)])
+    await bench.run(log)
+    [member] = log.members()
+    client = log.client_of(member)
+    # Two keys for each that runs are queued per partition, then it is paused.
+    await eventually(lambda: len(client.paused()) == 4, timeout_s=EVENTUALLY_S)
+    assert len(bench.started) == 4 * 64
+    assert sum(map(len, member._intake._queues.values())) <= 2 * ROOM
+    gate.set()
+    await eventually(lambda: len(bench.handled) == count, timeout_s=EVENTUALLY_S)
+    await eventually(lambda: settled(bench, log), timeout_s=EVENTUALLY_S)
+    assert len(bench.started) == count
+
+
+async def test_a_drained_process_leaves_nothing_to_repeat(bench: Any) -> None:
+    log = await bench.open()
+    await log.publish([bench.record(n) for n in range(30)])
+    runner = await bench.run(log)
+    await eventually(lambda: len(bench.handled) >= 10, timeout_s=EVENTUALLY_S)
+    await runner.drain(5)
+    await bench.run(log)
+    await eventually(lambda: settled(bench, log), timeout_s=EVENTUALLY_S)
+    assert len(bench.started) == 30
+    assert max(Counter(bench.started).values()) == 1
