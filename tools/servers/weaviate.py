@@ -58,7 +58,6 @@ class Weaviate(Server):
             "PERSISTENCE_DATA_PATH": str(self.folder / "data"),
             "GRPC_PORT": str(ports["grpc"]),
             "CLUSTER_HOSTNAME": "node1",
-            "CLUSTER_IN_LOCALHOST": "true",
             "CLUSTER_BIND_ADDR": HOST,
             "CLUSTER_ADVERTISE_ADDR": HOST,
             "CLUSTER_GOSSIP_BIND_PORT": str(ports["gossip"]),

@@ -19,6 +19,7 @@ from eunoe_stores.sqlite.database import SqliteDatabase
 from eunoe_stores.testing import MemoryVectorIndex
 from eunoe_stores.vectors.port import IndexFilter, IndexRow, Scored, VectorIndex
 from eunoe_stores.vectors.sqlite import SqliteVectorIndex
+from eunoe_stores.vectors.weaviate.testing import settings_from, temporary_index
 from numpy.typing import NDArray
 
 INDEXES: dict[str, Callable[[Path], VectorIndex]] = {
@@ -30,12 +31,23 @@ NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 PARENT = UUID(int=77)
 
 
-@pytest.fixture(params=sorted(INDEXES))
+@pytest.fixture(params=[*sorted(INDEXES), pytest.param("weaviate", marks=pytest.mark.servers)])
 async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VectorIndex]:
+    if request.param == "weaviate":
+        async with temporary_index(settings_from(request.getfixturevalue("servers")["weaviate"].settings())) as served:
+            yield served
+        await served.close()
+        return
     made = INDEXES[request.param](tmp_path)
     yield made
     await made.close()
     await made.close()
+
+
+async def settled(index: VectorIndex) -> None:
+    """A local index finds a vector at once, another one when `flush` has returned."""
+    if not index.is_local:
+        await index.flush()
 
 
 def axis(number: int, dimensions: int = 8) -> NDArray[np.float32]:
@@ -140,6 +152,7 @@ async def test_parents_are_scored_by_their_rows_together(index: VectorIndex) -> 
 async def test_dense_is_exact_and_leaves_out_rows_without_a_vector(index: VectorIndex) -> None:
     near, far, none = row(vector=axis(0) * 5), row(vector=axis(0) + axis(1)), row()
     await index.upsert("t", [far, none, near])
+    await settled(index)
     found = await index.dense("t", axis(0) * 3, ALL, 10)
     assert [(each.key, pytest.approx(each.score, abs=1e-6)) for each in found] == [(near.key, 1.0), (far.key, 0.5**0.5)]
     assert await index.cosines("t", axis(1), [near.key, none.key, uuid4()]) == pytest.approx({near.key: 0.0}, abs=1e-6)
@@ -149,6 +162,7 @@ async def test_filters_work_inside_the_index(index: VectorIndex) -> None:
     rare = [row("zebra", vector=axis(0), container="rare", position=number) for number in range(10)]
     common = [row("zebra zebra", vector=axis(0), container="common") for _ in range(300)]
     await index.upsert("t", [*common, *rare])
+    await settled(index)
     where = IndexFilter(containers=("rare",))
     wanted = {each.key for each in rare}
     assert set(keys(await index.dense("t", axis(0), where, 10))) == wanted
@@ -188,6 +202,7 @@ async def test_each_condition(index: VectorIndex, where: IndexFilter, wanted: se
         row("zebra", container="old", is_latest=False),
     ]
     await index.upsert("t", [replace(each, vector=axis(0)) for each in rows])
+    await settled(index)
     expected = {rows[number].key for number in wanted}
     assert set(await body(index, "zebra", where)) == expected
     assert set(keys(await index.dense("t", axis(0), where, 10))) == expected
@@ -289,6 +304,7 @@ async def test_vectors_of_another_model_are_refused(index: VectorIndex) -> None:
 async def test_ties_come_in_the_same_order(index: VectorIndex) -> None:
     rows = [row("zebra", vector=axis(0)) for _ in range(40)]
     await index.upsert("t", rows)
+    await settled(index)
     expected = sorted(each.key for each in rows)[:7]
     assert keys(await index.dense("t", axis(0), ALL, 7)) == expected
     assert await body(index, "zebra", limit=7) == expected
