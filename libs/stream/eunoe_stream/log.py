@@ -88,6 +88,10 @@ class Log(Protocol):
         """Records of the topic that the group has not committed."""
         ...
 
+    async def oldest(self, topic: str, group: str) -> datetime | None:
+        """When the oldest record of the topic that the group has not committed was published; None without any."""
+        ...
+
     async def has_pending(self, topic: str, group: str, key: str) -> bool:
         """True when the group has an uncommitted record with that key on the topic or on its retry topics (for the sweeper)."""
         ...

@@ -91,6 +91,12 @@ class MemoryLog:
         """Records of the topic that the group has not committed."""
         return sum(len(self._from(each, self._groups[group].offsets.get(each, 0))) for each in self._sources(topic))
 
+    async def oldest(self, topic: str, group: str) -> datetime | None:
+        """When the oldest record of the topic that the group has not committed was published; None without any."""
+        offsets = self._groups[group].offsets
+        heads = [found[0].published_at for each in self._sources(topic) if (found := self._from(each, offsets.get(each, 0)))]
+        return min(heads, default=None)
+
     async def has_pending(self, topic: str, group: str, key: str) -> bool:
         """True when the group has an uncommitted record with that key on the topic or on its retry topics."""
         prefix = topic_names.retry_prefix(topic, group)

@@ -36,6 +36,7 @@ METRICS = (
     Metric("stage_messages_total", "counter", "Records handled by a stage.", "dead or retry grow", ("stage", "outcome")),
     Metric("stage_duration_seconds", "histogram", "Time of one handler run.", "near the deadline", ("stage",), LONG),
     Metric("stage_lag", "gauge", "Records a group has not committed.", "grows without end", ("group", "topic")),
+    Metric("stage_oldest_age_seconds", "gauge", "Age of the oldest of them; 0 without any.", "grows without end", ("group", "topic")),
     Metric("stage_paused", "gauge", "1 while a stage is paused after too many failures.", "1", ("stage",)),
     Metric("dead_letters_total", "counter", "Dead letters written.", "grows", ("stage", "code")),
     Metric("parser_restarts_total", "counter", "Parser processes replaced.", "reason other than recycled grows", ("reason",)),

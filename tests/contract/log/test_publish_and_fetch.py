@@ -122,6 +122,22 @@ async def test_lag_counts_what_is_not_committed(log: Log, rig: Any) -> None:
     assert await log.lag("unknown", "g") == 0
 
 
+async def test_the_oldest_record_is_the_first_that_is_not_committed(log: Log, rig: Any) -> None:
+    assert await log.oldest(TOPIC, "g") is None
+    await log.publish([record(f"k{n}") for n in range(8)])
+    await log.publish([record("k0", "later")])
+    consumer = await log.consumer("g", [TOPIC])
+    found = await rig.fetch_all(consumer)
+    first = min(each.published_at for each in found)
+    assert await log.oldest(TOPIC, "g") == first
+    [last] = [each for each in found if each.record.value == b"later"]
+    await consumer.commit({**next_offsets(found), last.source: last.offset})
+    assert await log.oldest(TOPIC, "g") == last.published_at
+    await consumer.commit(next_offsets(found))
+    assert await log.oldest(TOPIC, "g") is None
+    assert await log.oldest("unknown", "g") is None
+
+
 async def test_pending_looks_at_the_topic_and_the_retry_topics_of_the_group(log: Log, rig: Any) -> None:
     consumer = await log.consumer("g", [TOPIC])
     assert not await log.has_pending(TOPIC, "g", "k")

@@ -121,11 +121,18 @@ async def test_health_shows_lag_and_the_age_of_the_last_progress(bench: Any) -> 
     health = runner.health()[bench.group]
     assert (health.paused, health.in_flight, health.reason) == (False, 1, "")
     assert health.last_progress_age_s >= 60
-    assert bench.metrics.registry.get_sample_value("eunoe_stage_lag", {"group": bench.group, "topic": bench.topic}) == 1
+    labels = {"group": bench.group, "topic": bench.topic}
+    assert bench.metrics.registry.get_sample_value("eunoe_stage_lag", labels) == 1
+
+    def oldest_age_s() -> float:
+        return bench.metrics.registry.get_sample_value("eunoe_stage_oldest_age_seconds", labels) or 0.0
+
+    await eventually(lambda: oldest_age_s() >= 60, meanwhile=lambda: bench.clock.advance(5))
     gate.set()
     await bench.committed()
     await eventually(lambda: runner.health()[bench.group].lag == 0, meanwhile=lambda: bench.clock.advance(5))
     assert runner.health()[bench.group].last_progress_age_s < 60
+    await eventually(lambda: oldest_age_s() == 0, meanwhile=lambda: bench.clock.advance(5))
 
 
 async def test_many_finished_handlers_publish_together(bench: Any) -> None:

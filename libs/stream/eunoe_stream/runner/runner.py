@@ -127,10 +127,14 @@ class Runner:
 
     async def _observe_lag(self, consuming: Consuming) -> None:
         subscription = consuming.place.subscription
-        total = 0
+        total, age_s = 0, 0.0
         for topic in self._policy.topics(subscription):
-            total += await self._log.lag(topic, subscription.group)
+            lag = await self._log.lag(topic, subscription.group)
+            total += lag
+            if lag and (oldest := await self._log.oldest(topic, subscription.group)) is not None:
+                age_s = max(age_s, (self._clock.now() - oldest).total_seconds())
         self._metrics.set("stage_lag", total, group=subscription.group, topic=subscription.topic)
+        self._metrics.set("stage_oldest_age_seconds", age_s, group=subscription.group, topic=subscription.topic)
         consuming.place.progress.lag = total
 
 

@@ -96,6 +96,11 @@ class SqliteLog:
         known = await self._topics.ensure([topic])
         return await self._database.read(lambda connection: record_rows.lag(connection, known[topic], group))
 
+    async def oldest(self, topic: str, group: str) -> datetime | None:
+        """When the oldest record of the topic that the group has not committed was published; None without any."""
+        known = await self._topics.ensure([topic])
+        return await self._database.read(lambda connection: record_rows.oldest(connection, known[topic], group))
+
     async def has_pending(self, topic: str, group: str, key: str) -> bool:
         """True when the group has an uncommitted record with that key on the topic or on its retry topics."""
         known = await self._topics.ensure([topic])

@@ -93,6 +93,18 @@ def lag(connection: Connection, topic: Topic, group: str) -> int:
     )
 
 
+def oldest(connection: Connection, topic: Topic, group: str) -> datetime | None:
+    """When the first record of each partition that the group has not committed was published, the earliest of them."""
+    stamp = connection.exec_driver_sql(
+        "SELECT MIN(r.published_at) FROM log_partitions AS p"
+        " LEFT JOIN log_offsets AS o ON o.group_name = ? AND o.topic_id = p.topic_id AND o.partition = p.partition"
+        " JOIN log_records AS r ON r.topic_id = p.topic_id AND r.partition = p.partition"
+        " AND r.seq = MAX(COALESCE(o.next_seq, 0), p.first_seq) WHERE p.topic_id = ?",
+        (group, topic.id),
+    ).scalar()
+    return None if stamp is None else datetime.fromtimestamp(stamp, UTC)
+
+
 def has_pending(connection: Connection, topics: Sequence[Topic], group: str, key: str) -> bool:
     """Whether a record with that key on one of the topics is not committed by the group."""
     row = connection.exec_driver_sql(
