@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from eunoe_contracts.errors import StoreUnavailable
-from eunoe_stream.kafka.member import ROOM
+from eunoe_stream.kafka import member as member_module
 from eunoe_telemetry.testing import eventually
 
 pytestmark = pytest.mark.servers
@@ -34,9 +34,11 @@ async def test_a_retry_waits_in_its_tier_and_holds_nobody_up(bench: Any) -> None
     assert Counter(bench.started) == Counter({bench.document(n): 1 + (n == 3) for n in range(10)})
 
 
-async def test_a_slow_handler_bounds_what_is_in_memory(bench: Any) -> None:
+async def test_a_slow_handler_bounds_what_is_in_memory(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = 64
+    monkeypatch.setattr(member_module, "ROOM", room)
     log = await bench.open()
-    count = 2_500
+    count = 1_000
     gate = bench.hold("all")
     bench.gates.update({bench.document(n): gate for n in range(count)})
     for first in range(0, count, 500):
@@ -47,7 +49,7 @@ async def test_a_slow_handler_bounds_what_is_in_memory(bench: Any) -> None:
     # Two keys for each that runs are queued per partition, then it is paused.
     await eventually(lambda: len(client.paused()) == 4, timeout_s=EVENTUALLY_S)
     assert len(bench.started) == 4 * 64
-    assert sum(map(len, member._intake._queues.values())) <= 2 * ROOM
+    assert sum(map(len, member._intake._queues.values())) <= 2 * room
     gate.set()
     await eventually(lambda: len(bench.handled) == count, timeout_s=EVENTUALLY_S)
     await eventually(lambda: settled(bench, log), timeout_s=EVENTUALLY_S)
