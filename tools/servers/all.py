@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from servers.kafka import Kafka
 from servers.neo4j import Neo4j
 from servers.postgres import Postgres
+from servers.s3 import S3
 from servers.server import Server
 from servers.weaviate import Weaviate
 
-SERVERS: Mapping[str, type[Server]] = {Kafka.name: Kafka, Postgres.name: Postgres, Neo4j.name: Neo4j, Weaviate.name: Weaviate}
+SERVERS: Mapping[str, type[Server]] = {each.name: each for each in (Kafka, Postgres, Neo4j, Weaviate, S3)}

@@ -1,4 +1,4 @@
-"""What every BlobStore does. A new adapter is one more entry in `STORES`."""
+"""What every BlobStore does. A new adapter is one more entry in `STORES`, or one more server."""
 
 from __future__ import annotations
 
@@ -22,9 +22,15 @@ STORES: dict[str, Callable[[Path], BlobStore]] = {
 DOCUMENT = UUID(int=7)
 
 
-@pytest.fixture(params=sorted(STORES))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> BlobStore:
-    return STORES[request.param](tmp_path)
+@pytest.fixture(params=[*sorted(STORES), pytest.param("s3", marks=pytest.mark.servers)])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[BlobStore]:
+    if request.param in STORES:
+        yield STORES[request.param](tmp_path)
+        return
+    from eunoe_stores.blobs.s3.testing import open_fresh_s3, settings_of
+
+    async with open_fresh_s3(settings_of(request.getfixturevalue("servers")["s3"].settings())) as opened:
+        yield opened
 
 
 async def in_chunks(data: bytes, size: int = 100_000) -> AsyncIterator[bytes]:
