@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 import pytest
@@ -17,8 +17,9 @@ from servers.neo4j import Neo4j
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(240)]
 Documents = Callable[..., tuple[UUID, list[Node], list[Edge]]]
 WAIT_S = 2.0
-GRACE_S = 1.5
+GRACE_S = 2.0
 """Two cores, and other processes."""
+PATIENCE_S = 60.0
 
 
 @pytest.fixture
@@ -30,13 +31,13 @@ async def refused(store: Neo4jGraphStore, tenant: str, document: Documents) -> l
     """Seconds after which each of several calls, made together, raised `StoreUnavailable`."""
     owner, nodes, edges = document(99)
 
-    async def seconds(call: Callable[[], object]) -> float:
+    async def seconds(call: Callable[[], Awaitable[object]]) -> float:
         began = time.monotonic()
         with pytest.raises(StoreUnavailable):
-            await call()  # type: ignore[misc]
+            await call()
         return time.monotonic() - began
 
-    calls = [
+    calls: list[Callable[[], Awaitable[object]]] = [
         lambda: store.count(tenant),
         lambda: store.neighbours(tenant, owner),
         lambda: store.hops(tenant, [owner], kinds=frozenset(), depth=2, fan_out=9),
@@ -46,10 +47,33 @@ async def refused(store: Neo4jGraphStore, tenant: str, document: Documents) -> l
     return list(await asyncio.gather(*(seconds(call) for call in calls * 2)))
 
 
-async def test_a_server_that_stands_still_keeps_nobody_waiting(server: Neo4j, impatient: Neo4jSettings, tenant: str, document: Documents):
+async def enough(acknowledged: list[int], writers: list[asyncio.Task[None]]) -> None:
+    """Until some documents are acknowledged, and the writers are still at it."""
+    deadline = time.monotonic() + PATIENCE_S
+    while len(acknowledged) < 24:
+        assert time.monotonic() < deadline
+        done, _ = await asyncio.wait(writers, timeout=0.05, return_when=asyncio.FIRST_COMPLETED)
+        assert not done
+
+
+async def eventually(call: Callable[[], Awaitable[object]]) -> None:
+    """A server that has just come back is slow; the same store uses it again without being opened anew."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            await call()
+        except StoreUnavailable:
+            assert time.monotonic() < deadline
+        else:
+            return
+
+
+async def test_a_server_that_stands_still_keeps_nobody_waiting(
+    server: Neo4j, settings: Neo4jSettings, impatient: Neo4jSettings, tenant: str, document: Documents
+):
     owner, nodes, edges = document(1)
-    async with open_neo4j(impatient) as store:
-        await store.upsert(tenant, nodes, edges)
+    async with open_neo4j(settings) as patient, open_neo4j(impatient) as store:
+        await patient.upsert(tenant, nodes, edges)
         await asyncio.gather(*(store.count(tenant) for _ in range(8)))
         server.freeze()
         try:
@@ -63,42 +87,41 @@ async def test_a_server_that_stands_still_keeps_nobody_waiting(server: Neo4j, im
             assert time.monotonic() - began < WAIT_S + GRACE_S
         finally:
             server.thaw()
-        assert await store.count(tenant, document=owner) == 5
+        assert await patient.count(tenant, document=owner) == 5
+        await eventually(lambda: store.count(tenant))
 
 
-async def test_a_kill_loses_nothing_that_was_acknowledged(server: Neo4j, impatient: Neo4jSettings, tenant: str, document: Documents):
+async def test_a_kill_loses_nothing_that_was_acknowledged(
+    server: Neo4j, settings: Neo4jSettings, impatient: Neo4jSettings, tenant: str, document: Documents
+):
     acknowledged: list[int] = []
-    async with open_neo4j(impatient) as store:
+    async with open_neo4j(settings) as patient, open_neo4j(impatient) as store:
 
-        async def write(first: int) -> None:
-            number = first
+        async def write(number: int) -> None:
             while True:
-                _, nodes, edges = document(number)
-                await store.upsert(tenant, nodes, edges)
+                await patient.upsert(tenant, *document(number)[1:])
                 acknowledged.append(number)
-                number += 8
+                number += 4
 
-        writers = [asyncio.create_task(write(first)) for first in range(1, 9)]
-        deadline = time.monotonic() + 60
-        while len(acknowledged) < 40 and time.monotonic() < deadline:
-            await asyncio.wait(writers, timeout=0.05)
+        writers = [asyncio.create_task(write(first)) for first in range(1, 5)]
+        await enough(acknowledged, writers)
         server.kill()
         try:
-            ends = await asyncio.wait_for(asyncio.gather(*writers, return_exceptions=True), WAIT_S + GRACE_S)
-            assert {type(end) for end in ends} == {StoreUnavailable}
             assert max(await refused(store, tenant, document)) < WAIT_S + GRACE_S
             with pytest.raises(StoreUnavailable):
                 async with open_neo4j(impatient):
                     pass
+            ends = await asyncio.gather(*writers, return_exceptions=True)
+            assert {type(end) for end in ends} == {StoreUnavailable}
         finally:
             await asyncio.to_thread(server.start)
-        assert len(acknowledged) >= 40
         for number in acknowledged:
             owner, nodes, edges = document(number)
-            assert len(await store.nodes(tenant, [node.key for node in nodes])) == len(nodes)
-            assert await store.count(tenant, document=owner) == 5
-            near = await store.neighbours(tenant, nodes[1].key, outgoing=True)
+            assert len(await patient.nodes(tenant, [node.key for node in nodes])) == len(nodes)
+            assert await patient.count(tenant, document=owner) == 5
+            near = await patient.neighbours(tenant, nodes[1].key, outgoing=True)
             assert {each.node.key for each in near} == {edge.target for edge in edges if edge.source == nodes[1].key}
             # What was in the middle is written again, as it is.
-            await store.upsert(tenant, nodes, edges)
-        assert (await store.in_degree(tenant, [nodes[1].key], EdgeKind.HAS_PASSAGE))[nodes[1].key] == 2
+            await patient.upsert(tenant, nodes, edges)
+            assert await patient.in_degree(tenant, [nodes[1].key], EdgeKind.HAS_PASSAGE) == {nodes[1].key: 2}
+        await eventually(lambda: store.count(tenant))

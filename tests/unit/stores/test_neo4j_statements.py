@@ -84,7 +84,6 @@ def test_containers_become_parameters():
         (server_error("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"), DeadlineExceeded),
         (server_error("Neo.ClientError.Statement.SyntaxError"), InternalError),
         (server_error("Neo.DatabaseError.Statement.ExecutionFailed"), InternalError),
-        (OverflowError("content"), InternalError),
     ],
 )
 def test_errors_become_ours_and_say_nothing_of_content(error: Exception, expected: type[Exception]):

@@ -29,8 +29,6 @@ def mapped(error: Exception) -> EunoeError:
     """
     if isinstance(error, Neo4jError):
         return _of_server(error, error.code or type(error).__name__)
-    if isinstance(error, (ValueError, TypeError, OverflowError)):
-        return InternalError(f"the graph cannot store a value ({type(error).__name__})")
     return StoreUnavailable(f"the graph did not answer ({type(error).__name__})")
 
 

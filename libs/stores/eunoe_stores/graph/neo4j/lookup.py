@@ -14,11 +14,11 @@ from eunoe_stores.graph.port import EdgeKind, Node, NodeKind
 _REAL = is_real("n")
 BY_KEY = f"UNWIND $keys AS key MATCH (n:{LABEL} {{key: key}}) WHERE {_REAL} RETURN {columns('n')}"
 BY_PUBLIC_ID = f"UNWIND $ids AS id MATCH (n:{LABEL}) WHERE {_REAL} AND n.public_id = id RETURN {columns('n')}"
-COUNT = f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.public_id IS NOT NULL RETURN count(n)"
-COUNT_OF_DOCUMENT = f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.document = $document AND n.generation IS NOT NULL RETURN count(n)"
+COUNT = f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.public_id IS NOT NULL RETURN [count(n)]"
+COUNT_OF_DOCUMENT = f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.document = $document AND n.generation IS NOT NULL RETURN [count(n)]"
 DOCUMENTS = (
     f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.document IS NOT NULL AND n.generation IS NOT NULL "
-    "RETURN DISTINCT n.document AS document, n.generation AS generation ORDER BY document, generation"
+    "WITH DISTINCT n.document AS document, n.generation AS generation ORDER BY document, generation RETURN collect([document, generation])"
 )
 
 
@@ -73,16 +73,16 @@ def in_degree_statement(kind: EdgeKind) -> str:
     """Counts also edges whose source has not come yet, as every adapter does."""
     return (
         f"UNWIND $keys AS key MATCH (n:{LABEL} {{key: key}}) WHERE n.tenant = $tenant "
-        f"RETURN n.id AS id, COUNT {{ (n)<-[:{TYPES[kind]}]-() }} AS degree"
+        f"RETURN collect([n.id, COUNT {{ (n)<-[:{TYPES[kind]}]-() }}])"
     )
 
 
 async def count(ask: Ask, tenant: str, document: UUID | None) -> int:
     """Nodes of the tenant, or of one document."""
     if document is None:
-        ((number,),) = await ask(COUNT, tenant=tenant)
+        (number,) = await ask(COUNT, tenant=tenant)
     else:
-        ((number,),) = await ask(COUNT_OF_DOCUMENT, tenant=tenant, document=document.hex)
+        (number,) = await ask(COUNT_OF_DOCUMENT, tenant=tenant, document=document.hex)
     return int(number)
 
 
@@ -90,8 +90,8 @@ async def count_edges(ask: Ask, tenant: str) -> Mapping[EdgeKind, int]:
     """By kind, of kinds that have some."""
     found: dict[EdgeKind, int] = {}
     for kind, type_ in TYPES.items():
-        text = f"MATCH ()-[r:{type_}]->() WHERE r.tenant = $tenant AND r.document IS NOT NULL RETURN count(r)"
-        ((number,),) = await ask(text, tenant=tenant)
+        text = f"MATCH ()-[r:{type_}]->() WHERE r.tenant = $tenant AND r.document IS NOT NULL RETURN [count(r)]"
+        (number,) = await ask(text, tenant=tenant)
         if number:
             found[kind] = number
     return found

@@ -20,35 +20,20 @@ MOST_NODES = 5000
 
 OWNED = (
     f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.document = $document AND n.generation >= $first AND n.generation <= $last "
-    "RETURN n.key LIMIT $most"
+    "WITH n LIMIT $most RETURN collect(n.key)"
 )
-_OF_DOCUMENT = "r.tenant = $tenant AND r.document = $document AND r.generation >= $first AND r.generation <= $last"
 # Of a pattern with several types the planner makes a union of one seek in the index of each.
-_MADE = f"MATCH (s)-[r:{types(frozenset())}]->(t) WHERE {_OF_DOCUMENT} WITH s, r, t LIMIT $most"
-ENDS_MADE = f"{_MADE} RETURN s.key AS source, t.key AS target"
-UNMAKE = f"{_MADE} WITH r, s.key AS source, t.key AS target DELETE r RETURN source, target"
-_NODES = 5000
-"""Nodes of a document that go in one transaction, and edges; of more, each transaction takes what falls with its own."""
-
-OWNED = (
-    f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.document = $document AND n.generation >= $first AND n.generation <= $last "
-    "RETURN n.key LIMIT $most"
+_MADE = (
+    f"MATCH (s)-[r:{types(frozenset())}]->(t) WHERE r.tenant = $tenant AND r.document = $document "
+    "AND r.generation >= $first AND r.generation <= $last WITH s, r, t LIMIT $most"
 )
-_OF_DOCUMENT = "r.tenant = $tenant AND r.document = $document AND r.generation >= $first AND r.generation <= $last"
-ENDS_MADE = " UNION ALL ".join(
-    f"MATCH (s)-[r:{type_}]->(t) WHERE {_OF_DOCUMENT} WITH s, t LIMIT $most RETURN s.key AS source, t.key AS target"
-    for type_ in TYPES.values()
-)
-UNMAKE = " UNION ALL ".join(
-    f"MATCH (s)-[r:{type_}]->(t) WHERE {_OF_DOCUMENT} WITH s, r, t LIMIT $most WITH r, s.key AS source, t.key AS target DELETE r "
-    "RETURN source, target"
-    for type_ in TYPES.values()
-)
+ENDS_MADE = f"{_MADE} UNWIND [s.key, t.key] AS end RETURN collect(DISTINCT end)"
+UNMAKE = f"{_MADE} WITH r, s.key AS source, t.key AS target DELETE r RETURN [count(*), collect(DISTINCT source), collect(DISTINCT target)]"
 _NODES = f"UNWIND $keys AS key MATCH (n:{LABEL} {{key: key}}) WHERE n.tenant = $tenant"
-BESIDE = f"{_NODES} MATCH (n)--(end:{LABEL}) RETURN DISTINCT end.key"
+BESIDE = f"{_NODES} MATCH (n)--(end:{LABEL}) RETURN collect(DISTINCT end.key)"
 # Setting a property locks the node until the end of the transaction, also when it has that value already.
 LOCK = f"{_NODES} SET n.tenant = $tenant"
-DELETE = f"{_NODES} WITH n, n.kind IS NOT NULL AS shown DETACH DELETE n RETURN count(CASE WHEN shown THEN 1 END)"
+DELETE = f"{_NODES} WITH n, n.kind IS NOT NULL AS shown DETACH DELETE n RETURN [count(CASE WHEN shown THEN 1 END)]"
 _MENTIONED, _RESTING = f"(n)<-[:{TYPES[EdgeKind.MENTIONS]}]-()", f"(n)-[:{TYPES[EdgeKind.DERIVED_FROM]}]->()"
 # An entity that nothing mentions, a memory that rests on no passage, a session without edges, and the end of an edge that is no more.
 # Other nodes have an owner who removes them.
@@ -57,7 +42,7 @@ ORPHANS = (
     f"WHEN n.kind = '{NodeKind.ENTITY.value}' THEN NOT EXISTS {{ {_MENTIONED} }} "
     f"WHEN n.kind = '{NodeKind.MEMORY.value}' THEN NOT EXISTS {{ {_RESTING} }} "
     f"WHEN n.kind = '{NodeKind.SESSION.value}' OR n.kind IS NULL THEN NOT EXISTS {{ (n)--() }} "
-    "ELSE false END RETURN n.key"
+    "ELSE false END RETURN collect(n.key)"
 )
 
 
@@ -67,13 +52,13 @@ async def delete_document(ask: Ask, tenant: str, document: UUID, generations: tu
     """
     first, last = generations
     of_document = {"tenant": tenant, "document": document.hex, "first": first, "last": last, "most": MOST_NODES}
-    keys = [key for (key,) in await ask(OWNED, **of_document)]
-    ends = _ends(await ask(ENDS_MADE, **of_document))
+    keys: list[str] = await ask(OWNED, **of_document)
+    ends: list[str] = await ask(ENDS_MADE, **of_document)
     removal = _Removal(ask, tenant)
     await removal.lock({*keys, *ends, *await removal.beside(keys)})
-    made = await ask(UNMAKE, **of_document)
-    removed = await removal.remove(keys, _ends(made))
-    return removed, max(len(keys), len(made)) >= MOST_NODES
+    number, sources, targets = await ask(UNMAKE, **of_document)
+    removed = await removal.remove(keys, {*sources, *targets})
+    return removed, max(len(keys), number) >= MOST_NODES
 
 
 async def delete_nodes(ask: Ask, tenant: str, keys: Iterable[str]) -> int:
@@ -106,7 +91,7 @@ class _Removal:
 
     async def beside(self, keys: Sequence[str]) -> set[str]:
         """The other ends of all their edges."""
-        return {end for part in chunks(keys) for (end,) in await self._ask(BESIDE, tenant=self._tenant, keys=part)}
+        return {end for part in chunks(keys) for end in await self._ask(BESIDE, tenant=self._tenant, keys=part)}
 
     async def remove(self, keys: Sequence[str], ends: set[str]) -> int:
         """Remove nodes that are locked, then the orphans among `ends` and what was beside the nodes, and so on."""
@@ -116,7 +101,7 @@ class _Removal:
             ends |= await self.beside(keys)
             await self.lock(ends)
             for part in chunks(keys):
-                ((number,),) = await self._ask(DELETE, tenant=self._tenant, keys=part)
+                (number,) = await self._ask(DELETE, tenant=self._tenant, keys=part)
                 removed += number
             keys, ends = await self._orphans(ends.difference(keys)), set()
             if not keys:
@@ -125,9 +110,5 @@ class _Removal:
     async def _orphans(self, ends: set[str]) -> list[str]:
         found: list[str] = []
         for part in chunks(sorted(ends)):
-            found += [key for (key,) in await self._ask(ORPHANS, tenant=self._tenant, keys=part)]
+            found += await self._ask(ORPHANS, tenant=self._tenant, keys=part)
         return found
-
-
-def _ends(rows: Iterable[Sequence[str]]) -> set[str]:
-    return {end for row in rows for end in row}

@@ -32,9 +32,9 @@ _COLUMNS = ("id", "kind", "public_id", "container", "document", "generation", "n
 NODE_WIDTH = len(_COLUMNS)
 
 
-def columns(variable: str) -> str:
-    """What a statement returns of a node, for `node`."""
-    return ", ".join(f"{variable}.{each} AS {each}" for each in _COLUMNS)
+def columns(variable: str, *more: str) -> str:
+    """What a statement collects of a node, for `node`, and after it."""
+    return f"collect([{', '.join([*(f'{variable}.{each}' for each in _COLUMNS), *more])}])"
 
 
 def node_key(tenant: str, key: UUID) -> str:

@@ -64,7 +64,7 @@ async def prepare(transactions: Transactions) -> None:
 
 
 async def _refuse_old_server(ask: Ask) -> None:
-    for (version,) in await ask("CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0]"):
+    for version in await ask("CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN [versions[0]]"):
         numbers = tuple(int(part) for part in str(version).split("-")[0].split(".")[:2] if part.isdigit())
         if numbers < OLDEST_SERVER:
             raise ConfigurationError(f"EUNOE_NEO4J__URI: the server is Neo4j {version}; 5.26 or newer is needed")
@@ -72,7 +72,7 @@ async def _refuse_old_server(ask: Ask) -> None:
 
 async def _refuse_newer_data(ask: Ask) -> None:
     # Two that start at once may both make this node; the newest counts.
-    for (version,) in await ask("MATCH (v:EunoeSchema) WHERE v.part = 'graph' RETURN v.version"):
+    for version in await ask("MATCH (v:EunoeSchema) WHERE v.part = 'graph' RETURN [v.version]"):
         if version > SCHEMA_VERSION:
             raise SchemaTooNew
 
@@ -89,7 +89,7 @@ async def _make(ask: Ask, missing: Iterable[Index]) -> None:
 async def _found(ask: Ask) -> dict[str, tuple[str, list[str], list[str], bool]]:
     rows = await ask(
         "SHOW INDEXES YIELD name, state, labelsOrTypes, properties, owningConstraint WHERE name STARTS WITH 'eunoe_' "
-        "RETURN name, state, labelsOrTypes, properties, owningConstraint IS NOT NULL"
+        "RETURN collect([name, state, labelsOrTypes, properties, owningConstraint IS NOT NULL])"
     )
     return {name: (state, of, properties, unique) for name, state, of, properties, unique in rows}
 

@@ -27,7 +27,7 @@ def neighbours_statement(kinds: frozenset[EdgeKind], *, outgoing: bool | None) -
     order = "ORDER BY weight DESC, n.id, outgoing DESC, type"
     return (
         f"CALL () {{ {' UNION ALL '.join(parts)} }} WITH n, type, weight, outgoing {order} LIMIT $limit "
-        f"RETURN {columns('n')}, type, weight, outgoing {order.replace('n.id', 'id')}"
+        f"RETURN {columns('n', 'type', 'weight', 'outgoing')}"
     )
 
 
@@ -41,14 +41,14 @@ def beside_statement(kind: EdgeKind, *, below: bool) -> str:
     """First the nearest weight, of an ordered kind by its index, then the best node of that weight."""
     sign, order = ("<", "DESC") if below else (">", "ASC")
     if kind in ORDERED:
-        edges, source = f"()-[r:{TYPES[kind]}]->(n:{LABEL})", "r.source = $key"
-        nearest = f"ORDER BY r.source {order}, r.weight {order}"
+        # Without the hint the planner may read the whole index backwards. It gives the order of the index only when all of it is asked for.
+        seek = f" USING INDEX SEEK r:{TYPES[kind]}(source, weight)"
+        edges, source, nearest = f"()-[r:{TYPES[kind]}]->(n:{LABEL}){seek}", "r.source = $key", f"r.source {order}, r.weight {order}"
     else:
-        edges, source = f"(s:{LABEL} {{key: $key}})-[r:{TYPES[kind]}]->(n:{LABEL})", "s.tenant = $tenant"
-        nearest = f"ORDER BY r.weight {order}"
+        edges, source, nearest = f"(s:{LABEL} {{key: $key}})-[r:{TYPES[kind]}]->(n:{LABEL})", "s.tenant = $tenant", f"r.weight {order}"
     others = f"r.document <> $but AND {is_real('n')}"
     return (
-        f"MATCH {edges} WHERE {source} AND r.weight {sign} $weight AND {others} WITH r {nearest} LIMIT 1 WITH r.weight AS nearest "
+        f"MATCH {edges} WHERE {source} AND r.weight {sign} $weight AND {others} WITH r ORDER BY {nearest} LIMIT 1 WITH r.weight AS nearest "
         f"MATCH {edges} WHERE {source} AND r.weight = nearest AND {others} "
         f"WITH n ORDER BY n.generation DESC, coalesce(n.ordinal, 0) {order}, n.id {order} LIMIT 1 RETURN {columns('n')}"
     )
@@ -71,7 +71,7 @@ def hops_statement(kinds: frozenset[EdgeKind], containers: Sequence[str]) -> str
         f"UNWIND $keys AS key MATCH (s:{LABEL} {{key: key}}) WHERE s.tenant = $tenant "
         f"CALL (s) {{ MATCH (s)-[:{types(kinds)}]-(n:{LABEL}) WHERE {is_real('n')} AND n <> s AND {condition} "
         "WITH DISTINCT n LIMIT $bound RETURN collect(n.id) AS near } "
-        "WITH near WHERE size(near) <= $most UNWIND near AS id RETURN DISTINCT id LIMIT $enough"
+        "WITH near WHERE size(near) <= $most UNWIND near AS id WITH DISTINCT id LIMIT $enough RETURN collect(id)"
     )
 
 
@@ -100,7 +100,7 @@ async def hops(
         for part in chunks(frontier):
             keys = [node_key(tenant, each) for each in part]
             bounds = {"bound": min(most + 1, enough), "most": most, "enough": enough}
-            for (found,) in sorted(await ask(text, tenant=tenant, keys=keys, **bounds, **parameters)):
+            for found in sorted(await ask(text, tenant=tenant, keys=keys, **bounds, **parameters)):
                 key = UUID(hex=found)
                 if key not in distances and len(distances) + len(following) < MAX_VISITED + len(starts):
                     following[key] = distance

@@ -32,7 +32,7 @@ def edges_statement(kind: EdgeKind) -> str:
         f"MERGE (s)-[r:{TYPES[kind]} {{document: row.document}}]->(t) "
         f"SET r.tenant = $tenant, r.weight = row.weight{order}, "
         "r.generation = CASE WHEN r.generation > row.generation THEN r.generation ELSE row.generation END "
-        "RETURN count(r)"
+        "RETURN [count(r)]"
     )
 
 
@@ -61,7 +61,7 @@ async def upsert(ask: Ask, tenant: str, nodes: Sequence[Node], edges: Sequence[E
     for edge in edges:
         by_kind.setdefault(edge.kind, []).append(edge)
     for kind, of_kind in sorted(by_kind.items()):
-        ((stored,),) = await ask(edges_statement(kind), rows=[edge_row(tenant, each) for each in of_kind], tenant=tenant)
+        (stored,) = await ask(edges_statement(kind), rows=[edge_row(tenant, each) for each in of_kind], tenant=tenant)
         if stored != len(of_kind):
             raise RaceLost
 
