@@ -24,7 +24,7 @@ from sqlalchemy import select
 pytestmark = pytest.mark.servers
 T = TypeVar("T")
 LATER = NOON + timedelta(hours=1)
-ROUNDS = 25
+ROUNDS = 15
 
 
 async def all_at_once(clients: list[SqlCatalogue], work: Callable[[SqlCatalogue, int], Awaitable[T]]) -> list[T]:
