@@ -69,6 +69,8 @@ class Weaviate(Server):
             # By default a tenant's vectors wait while there is no pause of 100 ms in the writing, and are looked for once a second.
             "ASYNC_INDEXING_STALE_TIMEOUT": "1ms",
             "QUEUE_SCHEDULER_INTERVAL": "100ms",
+            # The default, BlockMax WAND, takes the first rows for the best ones while these are not yet flushed to a segment.
+            "USE_INVERTED_SEARCHABLE": "false",
             "AUTOSCHEMA_ENABLED": "false",
             "AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED": "true",
             "DEFAULT_VECTORIZER_MODULE": "none",

@@ -28,6 +28,10 @@ class WeaviateSettings(BaseSettings):
         description="Name of the alias, and first part of the names of the collections behind it, one for each generation of the index.",
     )
     generation: int = Field(default=0, ge=0, description="Generation of the index to work on; 0 takes the one that the alias names.")
+    allow_blockmax: bool = Field(
+        default=False,
+        description="Whether a server will do that ranks words by BlockMax WAND: its lists lack good rows of the last minute.",
+    )
     replication_factor: int = Field(default=1, ge=1, le=9, description="Copies of each tenant, when the collection is made.")
     batch_rows: int = Field(default=200, ge=1, le=1000, description="Rows in one batch.")
     batch_bytes: int = Field(default=4_000_000, ge=100_000, le=50_000_000, description="Bytes in one batch.")

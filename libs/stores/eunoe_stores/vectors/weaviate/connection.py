@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
+import httpx
 import weaviate
 from eunoe_contracts.errors import StoreUnavailable
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
@@ -67,6 +68,20 @@ class Connection:
     async def close(self) -> None:
         """May be called twice."""
         await self.client.close()
+
+    async def uses_blockmax(self, collection: str) -> bool:
+        """Whether the collection ranks words by BlockMax WAND, of which the client does not tell."""
+        settings = self.settings
+        scheme = "https" if settings.http_tls else "http"
+        key = settings.api_key.get_secret_value()
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        async with httpx.AsyncClient(timeout=settings.write_timeout_s, headers=headers) as http:
+            answer = await self.call(
+                http.get(f"{scheme}://{settings.http_host}:{settings.http_port}/v1/schema/{collection}"), settings.write_timeout_s
+            )
+        if answer.status_code != httpx.codes.OK:
+            raise StoreUnavailable(f"weaviate did not tell the schema (status {answer.status_code})")
+        return bool(answer.json().get("invertedIndexConfig", {}).get("usingBlockMaxWAND"))
 
     def shard(self, collection: str, tenant: str) -> Shard:
         """A tenant's part of a collection."""

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from eunoe_contracts.errors import Conflict, EunoeError, InternalError, ModelMismatch
+from eunoe_contracts.errors import ConfigurationError, Conflict, EunoeError, InternalError, ModelMismatch
 from weaviate.classes.query import Filter
 
 from eunoe_stores.vectors.weaviate.connection import Connection
@@ -69,6 +69,12 @@ class Generations:
         elif number and number not in await self.numbers():
             raise Conflict(f"weaviate: there is no generation {number} of {self._alias}; begin it first")
         await self.label(chosen)
+        if not self._connection.settings.allow_blockmax and await self._connection.uses_blockmax(self.collection(chosen)):
+            raise ConfigurationError(
+                "weaviate: the collection ranks words by BlockMax WAND, whose lists lack good rows among those written in the last "
+                "minute. Start the server with USE_INVERTED_SEARCHABLE=false and make the collection anew, or set "
+                "EUNOE_WEAVIATE__ALLOW_BLOCKMAX=true"
+            )
         return chosen
 
     async def label(self, number: int) -> Label:

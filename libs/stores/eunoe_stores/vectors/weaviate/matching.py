@@ -1,7 +1,7 @@
 """Rows that hold words, with the term frequencies from which we score them.
 
-Weaviate finds and orders by the same formula, but its statistics still count what was replaced or removed until it merges its files, and
-a term's weight may even fall below zero. So the order is its, for the choice of candidates, and the score is ours.
+Weaviate finds and orders by the same formula, but where a row was replaced by one with the same vector, it takes the number of changed
+words for the length of the text. So the order is its, for the choice of candidates, and the score is ours.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from weaviate.collections.classes.filters import FilterReturn
 
 from eunoe_stores.vectors.weaviate.connection import Connection
 from eunoe_stores.vectors.weaviate.reading import Reading
+from eunoe_stores.vectors.weaviate.schema import length_of
 
-_EXPLAINED = re.compile(r"BM25F_([^,:]+)_(frequency|propLength):([0-9.e+]+)")
-_LENGTH = "propLength"
+_FREQUENCY = re.compile(r"BM25F_([^,:]+)_frequency:([0-9.e+]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Match:
     key: UUID
     properties: Mapping[str, Any]
     score: float
-    length: float
+    length: int
     frequencies: Mapping[str, float]
 
 
@@ -50,11 +50,17 @@ class Matching:
             limit=limit,
             filters=filters,
             return_metadata=MetadataQuery(score=True, explain_score=True),
-            return_properties=list(also),
+            return_properties=[length_of(name), *also],
         )
         answer = await self._connection.read(query, absent=None)
         return [
-            _match(each.uuid, each.properties, each.metadata.score, each.metadata.explain_score)
+            Match(
+                each.uuid,
+                each.properties,
+                each.metadata.score or 0.0,
+                int(each.properties[length_of(name)]),
+                {term: float(count) for term, count in _FREQUENCY.findall(each.metadata.explain_score or "")},
+            )
             for each in ([] if answer is None else answer.objects)
         ]
 
@@ -62,14 +68,3 @@ class Matching:
 def searchable(tokens: Iterable[str]) -> list[str]:
     """The tokens without those that no text can have, which would be cut in two or none."""
     return [token for token in tokens if token and not any(letter.isspace() for letter in token)]
-
-
-def _match(key: UUID, properties: Mapping[str, Any], score: float | None, explained: str | None) -> Match:
-    length = 0.0
-    frequencies: dict[str, float] = {}
-    for term, what, value in _EXPLAINED.findall(explained or ""):
-        if what == _LENGTH:
-            length = float(value)
-        else:
-            frequencies[term] = float(value)
-    return Match(key, properties, score or 0.0, length, frequencies)

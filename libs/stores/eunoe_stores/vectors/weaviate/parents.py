@@ -20,11 +20,11 @@ from eunoe_stores.vectors.weaviate.connection import Connection
 from eunoe_stores.vectors.weaviate.filters import among, condition
 from eunoe_stores.vectors.weaviate.matching import Match, Matching, searchable
 from eunoe_stores.vectors.weaviate.reading import MOST, Reading
-from eunoe_stores.vectors.weaviate.schema import BODY
+from eunoe_stores.vectors.weaviate.schema import BODY, length_of
 from eunoe_stores.vectors.weaviate.statistics import Statistics
 
-_CANDIDATES = 2
-"""Parents whose frequent terms and lengths are read, for each one wanted."""
+_MORE, _LEAST = 3, 100
+"""Parents whose frequent terms and lengths are read: three for each one wanted, a hundred at least."""
 
 
 class Parents:
@@ -48,9 +48,13 @@ class Parents:
         total = await self._statistics.parents(tenant)
         weights = {term: repeats[term] * idf(total, min(total, count)) for term, count in rows.items()}
         weights |= {term: repeats[term] * idf(total, count) for term, count in (await self._holding(tenant, rare, rows, passing)).items()}
-        frequencies = _by_parent(passing)
-        rough = {parent: _score(counts, K1, weights) for parent, counts in frequencies.items()}
-        best = sorted(rough, key=lambda parent: (-rough[parent], parent))[: _CANDIDATES * limit]
+        average = await self._statistics.length(tenant, BODY) / max(1, total) or 1.0
+        frequencies, known = _by_parent(passing), Counter[str]()
+        for each in passing:
+            known[each.properties["parent"]] += each.length
+        # What they score at most: of their rows only those that hold a term are known yet.
+        rough = {parent: _score(counts, _norm(known[parent], average), weights) for parent, counts in frequencies.items()}
+        best = sorted(rough, key=lambda parent: (-rough[parent], parent))[: max(_LEAST, _MORE * limit)]
         if not best:
             return {}
         inside = condition(where, among("parent", best))
@@ -58,9 +62,7 @@ class Parents:
             for parent, counts in _by_parent(await self._rows(tenant, frequent, inside, MOST)).items():
                 frequencies[parent] += counts
         lengths = await self._lengths(tenant, inside, len(best))
-        average = await self._statistics.length(tenant, BODY) / max(1, total) or 1.0
-        norms = {parent: K1 * (1 - B + B * lengths.get(parent, 0) / average) for parent in best}
-        scores = {UUID(parent): _score(frequencies[parent], norms[parent], weights) for parent in best}
+        scores = {UUID(parent): _score(frequencies[parent], _norm(lengths.get(parent, 0), average), weights) for parent in best}
         return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
     async def _rows(self, tenant: str, terms: Sequence[str], filters: FilterReturn | None, limit: int) -> list[Match]:
@@ -81,11 +83,11 @@ class Parents:
         query = self._reading.shard(tenant).aggregate.over_all(
             filters=filters,
             group_by=GroupByAggregate(prop="parent", limit=parents),
-            return_metrics=Metrics("body_length").integer(sum_=True),
+            return_metrics=Metrics(length_of(BODY)).integer(sum_=True),
         )
         answer = await self._connection.read(query, absent=None)
         groups = [] if answer is None else answer.groups
-        return {str(each.grouped_by.value): int(getattr(each.properties["body_length"], "sum_", 0) or 0) for each in groups}
+        return {str(each.grouped_by.value): int(getattr(each.properties[length_of(BODY)], "sum_", 0) or 0) for each in groups}
 
 
 def _parted(rows: Mapping[str, int], budget: int) -> tuple[list[str], list[str]]:
@@ -103,6 +105,10 @@ def _by_parent(found: Iterable[Match]) -> dict[str, Counter[str]]:
     for each in found:
         counts[each.properties["parent"]].update({term: int(count) for term, count in each.frequencies.items()})
     return counts
+
+
+def _norm(length: int, average: float) -> float:
+    return K1 * (1 - B + B * length / average)
 
 
 def _score(counts: Mapping[str, int], norm: float, weights: Mapping[str, float]) -> float:

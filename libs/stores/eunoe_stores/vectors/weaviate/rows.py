@@ -19,7 +19,7 @@ from weaviate.classes.data import DataObject
 from eunoe_stores.vectors.analysis import seconds, tokens_of
 from eunoe_stores.vectors.port import IndexRow, RowRef
 from eunoe_stores.vectors.weaviate.names import attribute_token, escaped, tag_token, unescaped
-from eunoe_stores.vectors.weaviate.schema import BODY, CONTEXT, VECTOR
+from eunoe_stores.vectors.weaviate.schema import BODY, CONTEXT, VECTOR, length_of
 
 REFERENCE = ("public", "document", "generation", "container", "kind", "parent", "position", "turn")
 """Properties that make a `RowRef`."""
@@ -65,8 +65,8 @@ def entry(row: IndexRow) -> Entry:
         "time": None if when is None else seconds(when),
         "latest": row.is_latest,
         "has_vector": row.vector is not None,
-        "body_length": len(body),
-        "context_length": len(context),
+        length_of(BODY): len(body),
+        length_of(CONTEXT): len(context),
         "position": row.position,
         "turn": row.is_turn,
         "copied": False,

@@ -20,6 +20,11 @@ BODY = "body"
 CONTEXT = "context"
 
 
+def length_of(name: str) -> str:
+    """The property that holds how many tokens a field has."""
+    return f"{name}_length"
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """What a collection says of itself, in its description: who may read it, and whose vectors it holds."""
@@ -78,8 +83,8 @@ PROPERTIES = (
     _plain("time", DataType.NUMBER, ranges=True),
     _plain("latest", DataType.BOOL),
     _plain("has_vector", DataType.BOOL),
-    _plain("body_length", DataType.INT),
-    _plain("context_length", DataType.INT),
+    _plain(length_of(BODY), DataType.INT),
+    _plain(length_of(CONTEXT), DataType.INT),
     _plain("position", DataType.INT, filterable=False),
     _plain("turn", DataType.BOOL, filterable=False),
     _plain("copied", DataType.BOOL, filterable=False),

@@ -12,6 +12,7 @@ from weaviate.classes.aggregate import Metrics
 from eunoe_stores.vectors.weaviate.connection import Connection
 from eunoe_stores.vectors.weaviate.filters import among
 from eunoe_stores.vectors.weaviate.reading import Reading
+from eunoe_stores.vectors.weaviate.schema import length_of
 
 SHORTEST_S = 1.0
 LONGEST_S = 30.0
@@ -58,7 +59,7 @@ class Statistics:
         """How many tokens a field has in all rows together."""
         known = await self._current(tenant)
         if name not in known.lengths:
-            column = f"{name}_length"
+            column = length_of(name)
             query = self._reading.shard(tenant).aggregate.over_all(return_metrics=Metrics(column).integer(sum_=True))
             answer = await self._connection.read(query, absent=None)
             known.lengths[name] = 0 if answer is None else int(getattr(answer.properties[column], "sum_", 0) or 0)
