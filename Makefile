@@ -10,7 +10,7 @@ TWO := --numprocesses 2 --dist worksteal
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check format protos lock samples docs wheel wheel-test test-faults test-servers servers-up servers-down faults test-wheel bench clean models
+.PHONY: help setup demo test quick check format protos lock image-packages compose-env samples docs wheel wheel-test test-faults test-servers servers-up servers-down faults test-wheel bench clean models
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,6 +74,12 @@ samples: $(READY) ## make the sample files of the demo again
 lock: $(READY) ## resolve the dependencies again (versions and hashes, no addresses)
 	$(BIN)/uv lock --upgrade
 	$(BIN)/uv export -q --all-packages --all-groups --no-emit-workspace --no-annotate --no-header --format requirements-txt -o requirements.lock
+
+image-packages: $(READY) ## list the packages of each container image anew (after make lock and make setup)
+	$(BIN)/python tools/image_packages.py
+
+compose-env: ## write the secrets that docker-compose.yml asks for into .env
+	@$(PYTHON) tools/compose_env.py
 
 wheel: $(READY) ## build the distribution into dist/
 	$(BIN)/python -m build --no-isolation --wheel --outdir dist standalone
