@@ -95,7 +95,7 @@ class Cluster:
     def provision(self) -> None:
         """Topics, tables, collection, constraints and bucket. Raises `ServerFailure`."""
         done = subprocess.run(
-            [sys.executable, "-m", "eunoe_standalone.cli.app", "admin", "provision"],
+            [Path(sys.executable).with_name("eunoe"), "admin", "provision"],
             env={**os.environ, **self.settings},
             capture_output=True,
             text=True,
