@@ -43,13 +43,13 @@ async def test_documents_that_share_everything_come_and_go_together(
     settings: Neo4jSettings, tenant: str, document: Documents, shared: list[UUID], cypher: Cypher
 ):
     chance = random.Random(7)
-    stay = {number: chance.random() < 0.5 for number in range(1, 17)}
+    stay = {number: chance.random() < 0.5 for number in range(1, 13)}
     async with open_neo4j(settings) as first, open_neo4j(settings) as second:
 
         async def live(number: int) -> None:
             store = first if number % 2 else second
             owner, nodes, edges = document(number)
-            for _ in range(3):
+            for _ in range(2):
                 await store.upsert(tenant, nodes, edges)
                 assert await store.delete_document(tenant, owner, through_generation=1) >= 5
             if stay[number]:

@@ -7,17 +7,22 @@ from uuid import UUID
 
 from eunoe_contracts.identity import normalised_statement
 
-from eunoe_stores.graph.neo4j.rows import LABEL, TYPES, chunks, columns, is_real, name_hash, node, node_key, within
+from eunoe_stores.graph.neo4j.rows import LABEL, TYPES, chunks, columns, is_real, name_hash, node, node_key, seek, within
 from eunoe_stores.graph.neo4j.transactions import Ask
 from eunoe_stores.graph.port import EdgeKind, Node, NodeKind
 
 _REAL = is_real("n")
-BY_KEY = f"UNWIND $keys AS key MATCH (n:{LABEL} {{key: key}}) WHERE {_REAL} RETURN {columns('n')}"
-BY_PUBLIC_ID = f"UNWIND $ids AS id MATCH (n:{LABEL}) WHERE {_REAL} AND n.public_id = id RETURN {columns('n')}"
-COUNT = f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.public_id IS NOT NULL RETURN [count(n)]"
-COUNT_OF_DOCUMENT = f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.document = $document AND n.generation IS NOT NULL RETURN [count(n)]"
+_BY_DOCUMENT = seek("n", "tenant", "document", "generation")
+BY_KEY = f"UNWIND $keys AS key MATCH (n:{LABEL} {{key: key}}) {seek('n')} WHERE {_REAL} RETURN {columns('n')}"
+BY_PUBLIC_ID = (
+    f"UNWIND $ids AS id MATCH (n:{LABEL}) {seek('n', 'tenant', 'public_id')} WHERE {_REAL} AND n.public_id = id RETURN {columns('n')}"
+)
+COUNT = f"MATCH (n:{LABEL}) {seek('n', 'tenant', 'public_id')} WHERE n.tenant = $tenant AND n.public_id IS NOT NULL RETURN [count(n)]"
+COUNT_OF_DOCUMENT = (
+    f"MATCH (n:{LABEL}) {_BY_DOCUMENT} WHERE n.tenant = $tenant AND n.document = $document AND n.generation IS NOT NULL RETURN [count(n)]"
+)
 DOCUMENTS = (
-    f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.document IS NOT NULL AND n.generation IS NOT NULL "
+    f"MATCH (n:{LABEL}) {_BY_DOCUMENT} WHERE n.tenant = $tenant AND n.document IS NOT NULL AND n.generation IS NOT NULL "
     "WITH DISTINCT n.document AS document, n.generation AS generation ORDER BY document, generation RETURN collect([document, generation])"
 )
 
@@ -44,7 +49,8 @@ def by_name_statement(containers: Sequence[str], kinds: frozenset[NodeKind]) -> 
     condition, _ = within(containers, "n")
     of_kinds = " AND n.kind IN $kinds" if kinds else ""
     return (
-        f"UNWIND $names AS name_hash MATCH (n:{LABEL}) WHERE {_REAL} AND n.name_hash = name_hash AND {condition}{of_kinds} "
+        f"UNWIND $names AS name_hash MATCH (n:{LABEL}) {seek('n', 'tenant', 'name_hash')} "
+        f"WHERE {_REAL} AND n.name_hash = name_hash AND {condition}{of_kinds} "
         f"RETURN {columns('n')}"
     )
 
@@ -72,7 +78,7 @@ async def in_degree(ask: Ask, tenant: str, keys: Sequence[UUID], kind: EdgeKind)
 def in_degree_statement(kind: EdgeKind) -> str:
     """Counts also edges whose source has not come yet, as every adapter does."""
     return (
-        f"UNWIND $keys AS key MATCH (n:{LABEL} {{key: key}}) WHERE n.tenant = $tenant "
+        f"UNWIND $keys AS key MATCH (n:{LABEL} {{key: key}}) {seek('n')} WHERE n.tenant = $tenant "
         f"RETURN collect([n.id, COUNT {{ (n)<-[:{TYPES[kind]}]-() }}])"
     )
 
@@ -90,7 +96,8 @@ async def count_edges(ask: Ask, tenant: str) -> Mapping[EdgeKind, int]:
     """By kind, of kinds that have some."""
     found: dict[EdgeKind, int] = {}
     for kind, type_ in TYPES.items():
-        text = f"MATCH ()-[r:{type_}]->() WHERE r.tenant = $tenant AND r.document IS NOT NULL RETURN [count(r)]"
+        by_tenant = seek("r", "tenant", "document", of=type_)
+        text = f"MATCH ()-[r:{type_}]->() {by_tenant} WHERE r.tenant = $tenant AND r.document IS NOT NULL RETURN [count(r)]"
         (number,) = await ask(text, tenant=tenant)
         if number:
             found[kind] = number

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from eunoe_stores.graph.neo4j.rows import LABEL, TYPES, chunks, node_key, types
+from eunoe_stores.graph.neo4j.rows import LABEL, TYPES, chunks, node_key, seek, types
 from eunoe_stores.graph.neo4j.transactions import Ask
 from eunoe_stores.graph.port import EdgeKind, NodeKind
 
@@ -19,18 +19,20 @@ MOST_NODES = 5000
 """Nodes of a document that go in one transaction, and edges; of more, each transaction takes what falls with its own."""
 
 OWNED = (
-    f"MATCH (n:{LABEL}) WHERE n.tenant = $tenant AND n.document = $document AND n.generation >= $first AND n.generation <= $last "
+    f"MATCH (n:{LABEL}) {seek('n', 'tenant', 'document', 'generation')} "
+    "WHERE n.tenant = $tenant AND n.document = $document AND n.generation >= $first AND n.generation <= $last "
     "WITH n LIMIT $most RETURN collect(n.key)"
 )
 # Of a pattern with several types the planner makes a union of one seek in the index of each.
+_SEEKS = " ".join(seek("r", "tenant", "document", of=type_) for type_ in TYPES.values())
 _MADE = (
-    f"MATCH (s)-[r:{types(frozenset())}]->(t) WHERE r.tenant = $tenant AND r.document = $document "
+    f"MATCH (s)-[r:{types(frozenset())}]->(t) {_SEEKS} WHERE r.tenant = $tenant AND r.document = $document "
     "AND r.generation >= $first AND r.generation <= $last WITH s, r, t LIMIT $most"
 )
 ENDS_MADE = f"{_MADE} UNWIND [s.key, t.key] AS end RETURN collect(DISTINCT end)"
 UNMAKE = f"{_MADE} WITH r, s.key AS source, t.key AS target DELETE r RETURN [count(*), collect(DISTINCT source), collect(DISTINCT target)]"
-_NODES = f"UNWIND $keys AS key MATCH (n:{LABEL} {{key: key}}) WHERE n.tenant = $tenant"
-BESIDE = f"{_NODES} MATCH (n)--(end:{LABEL}) RETURN collect(DISTINCT end.key)"
+_NODES = f"UNWIND $keys AS key MATCH (n:{LABEL} {{key: key}}) {seek('n')} WHERE n.tenant = $tenant"
+BESIDE = f"{_NODES} MATCH (n)--(end) RETURN collect(DISTINCT end.key)"
 # Setting a property locks the node until the end of the transaction, also when it has that value already.
 LOCK = f"{_NODES} SET n.tenant = $tenant"
 DELETE = f"{_NODES} WITH n, n.kind IS NOT NULL AS shown DETACH DELETE n RETURN [count(CASE WHEN shown THEN 1 END)]"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from eunoe_stores.graph.neo4j.rows import LABEL, NODE_WIDTH, ORDERED, TYPES, chunks, columns, is_real, node, node_key, types, within
+from eunoe_stores.graph.neo4j.rows import LABEL, NODE_WIDTH, ORDERED, TYPES, chunks, columns, is_real, node, node_key, seek, types, within
 from eunoe_stores.graph.neo4j.transactions import Ask
 from eunoe_stores.graph.port import EdgeKind, Neighbour, Node
 
 MAX_VISITED = 10_000
 """Nodes that one search of hops reaches at most, nearest first."""
 
+# The far end of an edge stands without its label in a pattern, so that nothing but the edge leads there.
 _KINDS = {type_: kind for kind, type_ in TYPES.items()}
 
 
@@ -21,7 +22,8 @@ def neighbours_statement(kinds: frozenset[EdgeKind], *, outgoing: bool | None) -
     for direction, (left, right) in {True: ("-", "->"), False: ("<-", "-")}.items():
         if outgoing in {None, direction}:
             parts.append(
-                f"MATCH (s:{LABEL} {{key: $key}}){left}[r:{types(kinds)}]{right}(n:{LABEL}) WHERE s.tenant = $tenant AND {is_real('n')} "
+                f"MATCH (s:{LABEL} {{key: $key}}){left}[r:{types(kinds)}]{right}(n) {seek('s')} "
+                f"WHERE s.tenant = $tenant AND {is_real('n')} "
                 f"RETURN n, type(r) AS type, max(r.weight) AS weight, {str(direction).lower()} AS outgoing"
             )
     order = "ORDER BY weight DESC, n.id, outgoing DESC, type"
@@ -41,11 +43,12 @@ def beside_statement(kind: EdgeKind, *, below: bool) -> str:
     """First the nearest weight, of an ordered kind by its index, then the best node of that weight."""
     sign, order = ("<", "DESC") if below else (">", "ASC")
     if kind in ORDERED:
-        # Without the hint the planner may read the whole index backwards. It gives the order of the index only when all of it is asked for.
-        seek = f" USING INDEX SEEK r:{TYPES[kind]}(source, weight)"
-        edges, source, nearest = f"()-[r:{TYPES[kind]}]->(n:{LABEL}){seek}", "r.source = $key", f"r.source {order}, r.weight {order}"
+        # The planner takes the order of the index only when all of it is asked for.
+        edges, source = f"()-[r:{TYPES[kind]}]->(n) {seek('r', 'source', 'weight', of=TYPES[kind])}", "r.source = $key"
+        nearest = f"r.source {order}, r.weight {order}"
     else:
-        edges, source, nearest = f"(s:{LABEL} {{key: $key}})-[r:{TYPES[kind]}]->(n:{LABEL})", "s.tenant = $tenant", f"r.weight {order}"
+        edges, source = f"(s:{LABEL} {{key: $key}})-[r:{TYPES[kind]}]->(n) {seek('s')}", "s.tenant = $tenant"
+        nearest = f"r.weight {order}"
     others = f"r.document <> $but AND {is_real('n')}"
     return (
         f"MATCH {edges} WHERE {source} AND r.weight {sign} $weight AND {others} WITH r ORDER BY {nearest} LIMIT 1 WITH r.weight AS nearest "
@@ -68,8 +71,8 @@ def hops_statement(kinds: frozenset[EdgeKind], containers: Sequence[str]) -> str
     """One level: what is beside any of the keys. Reading stops at the bound, so that a hub costs no more than that."""
     condition, _ = within(containers, "n")
     return (
-        f"UNWIND $keys AS key MATCH (s:{LABEL} {{key: key}}) WHERE s.tenant = $tenant "
-        f"CALL (s) {{ MATCH (s)-[:{types(kinds)}]-(n:{LABEL}) WHERE {is_real('n')} AND n <> s AND {condition} "
+        f"UNWIND $keys AS key MATCH (s:{LABEL} {{key: key}}) {seek('s')} WHERE s.tenant = $tenant "
+        f"CALL (s) {{ MATCH (s)-[:{types(kinds)}]-(n) WHERE {is_real('n')} AND n <> s AND {condition} "
         "WITH DISTINCT n LIMIT $bound RETURN collect(n.id) AS near } "
         "WITH near WHERE size(near) <= $most UNWIND near AS id WITH DISTINCT id LIMIT $enough RETURN collect(id)"
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from eunoe_stores.graph.neo4j.errors import RaceLost
-from eunoe_stores.graph.neo4j.rows import LABEL, LABELS, ORDERED, ROWS, TYPES, chunks, edge_row, node_key, node_properties
+from eunoe_stores.graph.neo4j.rows import LABEL, LABELS, ORDERED, ROWS, TYPES, chunks, edge_row, node_key, node_properties, seek
 from eunoe_stores.graph.neo4j.transactions import Ask
 from eunoe_stores.graph.port import Edge, EdgeKind, Node
 
@@ -28,7 +28,7 @@ def edges_statement(kind: EdgeKind) -> str:
     """Stores edges of a kind between nodes that are there. An older generation that comes late does not take an edge back."""
     order = ", r.source = row.source" if kind in ORDERED else ""
     return (
-        f"UNWIND $rows AS row MATCH (s:{LABEL} {{key: row.source}}) MATCH (t:{LABEL} {{key: row.target}}) "
+        f"UNWIND $rows AS row MATCH (s:{LABEL} {{key: row.source}}) {seek('s')} MATCH (t:{LABEL} {{key: row.target}}) {seek('t')} "
         f"MERGE (s)-[r:{TYPES[kind]} {{document: row.document}}]->(t) "
         f"SET r.tenant = $tenant, r.weight = row.weight{order}, "
         "r.generation = CASE WHEN r.generation > row.generation THEN r.generation ELSE row.generation END "
