@@ -91,7 +91,10 @@ class VectorIndex(Protocol):
         ...
 
     async def upsert(self, tenant: str, rows: Sequence[IndexRow]) -> None:
-        """Insert or replace by key; all of them or an error. Raises `ModelMismatch` for a vector of another dimension."""
+        """Insert or replace by key; all of them or an error. Raises `ModelMismatch` for a vector of another dimension.
+
+        Rows are found by key, filter and words when this returns; by their vectors too when the index is local, else after `flush`.
+        """
         ...
 
     async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
@@ -149,7 +152,10 @@ class VectorIndex(Protocol):
         ...
 
     async def missing(self, tenant: str, keys: Sequence[UUID], *, with_vectors: bool) -> Sequence[UUID]:
-        """Read-back: keys that a query would not find. With vectors, one sampled row must be found by its own vector."""
+        """Read-back: keys that a query would not find. With vectors, one sampled row must be found by its own vector.
+
+        Raises `StoreUnavailable` for vectors that are there and still being indexed: late, not missing.
+        """
         ...
 
     async def count(self, tenant: str, *, document: UUID | None = None) -> int:
@@ -173,7 +179,7 @@ class VectorIndex(Protocol):
         ...
 
     async def flush(self) -> None:
-        """Return when everything accepted so far is durable and searchable."""
+        """Return when everything that this object accepted so far is durable and searchable."""
         ...
 
     async def purge(self) -> bool:
