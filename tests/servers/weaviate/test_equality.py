@@ -129,3 +129,18 @@ async def test_also_after_changes_and_removals(pair: Pair) -> None:
     await compared(pair, [*changed[:200], *rows[400:]])
     assert await pair[1].count("t") == await pair[0].count("t")
     assert await pair[1].documents("t") == await pair[0].documents("t")
+
+
+async def test_parents_of_frequent_words_are_about_the_same(settings: WeaviateSettings, tmp_path: Path) -> None:
+    """With a budget of rows that the frequent words exceed by far."""
+    local = SqliteVectorIndex(SqliteDatabase(tmp_path / "index.db", synchronous="NORMAL"))
+    rows = corpus(3)
+    async with temporary_index(settings.model_copy(update={"parent_rows": 100})) as served:
+        await local.upsert("t", rows)
+        await served.upsert("t", rows)
+        shared = []
+        for tokens, _, where in queries(rows):
+            near, far = [await index.bm25_parent("t", tokens, where, 10) for index in (local, served)]
+            shared.append(len(near.keys() & far.keys()) / max(1, len(near)))
+    await local.close()
+    assert sum(shared) / len(shared) > 0.9

@@ -74,7 +74,9 @@ class Arms:
 
         def scored(match: Match) -> Scored:
             norm = K1 * (1 - B + B * match.length / (average or 1.0))
-            parts = (weights.get(term, 0.0) * frequency / (frequency + norm) for term, frequency in match.frequencies.items())
+            # In the order of the query, so that equal texts have equal sums.
+            held = ((weight, match.frequencies[term]) for term, weight in weights.items() if term in match.frequencies)
+            parts = (weight * frequency / (frequency + norm) for weight, frequency in held)
             return Scored(match.key, sum(parts))
 
         return _best(map(scored, found), limit)

@@ -21,7 +21,7 @@ class WeaviateSettings(BaseSettings):
     connect_timeout_s: float = Field(default=10.0, gt=0, le=120, description="How long the start waits for the server.")
     query_timeout_s: float = Field(default=5.0, gt=0, le=120, description="How long a query may take.")
     write_timeout_s: float = Field(default=30.0, gt=0, le=300, description="How long a batch, a removal or a change of schema may take.")
-    visible_s: float = Field(default=10.0, ge=0, le=300, description="How long a read-back waits for vectors that are still being indexed.")
+    visible_s: float = Field(default=10.0, ge=0, le=300, description="How long a read-back waits for the next vectors to be indexed.")
     collection: str = Field(
         default="EunoeRow",
         pattern="^[A-Z][A-Za-z0-9]{0,39}$",
@@ -36,4 +36,6 @@ class WeaviateSettings(BaseSettings):
     batch_rows: int = Field(default=200, ge=1, le=1000, description="Rows in one batch.")
     batch_bytes: int = Field(default=4_000_000, ge=100_000, le=50_000_000, description="Bytes in one batch.")
     unindexed_rows: int = Field(default=20_000, ge=100, description="Rows written but not yet seen in the vector index; more must wait.")
-    parent_rows: int = Field(default=2_000, ge=100, le=10_000, description="Rows read to score the parents of passages.")
+    parent_rows: int = Field(
+        default=500, ge=100, le=5_000, description="Rows read at a time to score the parents of passages."
+    )

@@ -16,7 +16,7 @@ from weaviate.classes.query import Filter
 from eunoe_stores.vectors.bm25 import idf
 from eunoe_stores.vectors.port import IndexFilter, IndexRow, RowRef, Scored
 from eunoe_stores.vectors.weaviate.arms import Arms
-from eunoe_stores.vectors.weaviate.connection import Connection
+from eunoe_stores.vectors.weaviate.connection import Connection, Shard
 from eunoe_stores.vectors.weaviate.copying import Copying, Embed
 from eunoe_stores.vectors.weaviate.filters import among, ids, structure_through
 from eunoe_stores.vectors.weaviate.generations import Generations
@@ -54,6 +54,15 @@ class WeaviateVectorIndex:
         matching = Matching(connection, self._reading)
         self._arms = Arms(connection, self._reading, matching, self._statistics)
         self._parents = Parents(connection, self._reading, matching, self._statistics)
+
+    @property
+    def unindexed(self) -> int:
+        """Rows that were written here and not yet seen in the vector index."""
+        return self._unindexed.count
+
+    def shard(self, tenant: str) -> Shard:
+        """The tenant's part of the collection, for what the port does not offer."""
+        return self._reading.shard(tenant)
 
     async def upsert(self, tenant: str, rows: Sequence[IndexRow]) -> None:
         """See `VectorIndex.upsert`. After an error some of the rows may be written; the same call again completes them."""

@@ -1,7 +1,8 @@
 """Rows that hold words, with the term frequencies from which we score them.
 
-Weaviate finds and orders by the same formula, but where a row was replaced by one with the same vector, it takes the number of changed
-words for the length of the text. So the order is its, for the choice of candidates, and the score is ours.
+Weaviate finds and orders by the same formula, but takes the number of different words for the length of a text, and where a row was
+replaced by one with the same vector, even that of the changed words. So the order is its, for the choice of candidates, and the score
+is ours.
 """
 
 from __future__ import annotations

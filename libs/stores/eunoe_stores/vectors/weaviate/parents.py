@@ -1,12 +1,13 @@
 """BM25 over parents, whose text is the bodies of their rows together. Weaviate knows rows only, so their term frequencies are read
-and summed here: of all rows that hold the rare terms, which decide, and of the best parents for the frequent ones.
+and summed here.
 
-The result is exact while the rows that hold any of the terms are at most `parent_rows`. With more, how many parents hold a frequent
-term is estimated, and parents that hold only such terms may be missing; those have the lowest scores.
+The result is exact while at most `parent_rows` rows hold any of the terms. With more, all rows that hold the rare terms are read, and
+the best ones by all terms; the frequent terms are then read for the best parents only, and how many parents hold them is estimated.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
@@ -19,7 +20,7 @@ from eunoe_stores.vectors.port import IndexFilter
 from eunoe_stores.vectors.weaviate.connection import Connection
 from eunoe_stores.vectors.weaviate.filters import among, condition
 from eunoe_stores.vectors.weaviate.matching import Match, Matching, searchable
-from eunoe_stores.vectors.weaviate.reading import MOST, Reading
+from eunoe_stores.vectors.weaviate.reading import Reading
 from eunoe_stores.vectors.weaviate.schema import BODY, length_of
 from eunoe_stores.vectors.weaviate.statistics import Statistics
 
@@ -42,12 +43,16 @@ class Parents:
         rows = {term: count for term, count in (await self._statistics.holding(tenant, BODY, list(repeats))).items() if count}
         if not rows or limit <= 0:
             return {}
-        budget = self._connection.settings.parent_rows
+        filters, budget = condition(where), self._connection.settings.parent_rows
         rare, frequent = _parted(rows, budget)
-        passing = await self._rows(tenant, rare, condition(where), budget)
-        total = await self._statistics.parents(tenant)
-        weights = {term: repeats[term] * idf(total, min(total, count)) for term, count in rows.items()}
-        weights |= {term: repeats[term] * idf(total, count) for term, count in (await self._holding(tenant, rare, rows, passing)).items()}
+        passing = await self._rows(tenant, rare, filters, budget)
+        total, everything = await self._statistics.parents(tenant), await self._statistics.rows(tenant)
+        holding = await self._holding(tenant, rare, rows, passing)
+        holding |= {term: _expected(total, everything, rows[term]) for term in frequent}
+        weights = {term: repeats[term] * idf(total, min(total, count)) for term, count in holding.items()}
+        if frequent:
+            both = [*passing, *await self._rows(tenant, [*rare, *frequent], filters, budget)]
+            passing = list({each.key: each for each in both}.values())
         average = await self._statistics.length(tenant, BODY) / max(1, total) or 1.0
         frequencies, known = _by_parent(passing), Counter[str]()
         for each in passing:
@@ -59,8 +64,10 @@ class Parents:
             return {}
         inside = condition(where, among("parent", best))
         if frequent:
-            for parent, counts in _by_parent(await self._rows(tenant, frequent, inside, MOST)).items():
-                frequencies[parent] += counts
+            read = _by_parent(await self._rows(tenant, frequent, inside, 2 * budget))
+            for parent in best:
+                # Those of the rare terms are known for every row.
+                frequencies[parent] = Counter({term: frequencies[parent][term] for term in rare}) + read[parent]
         lengths = await self._lengths(tenant, inside, len(best))
         scores = {UUID(parent): _score(frequencies[parent], _norm(lengths.get(parent, 0), average), weights) for parent in best}
         return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
@@ -100,6 +107,12 @@ def _parted(rows: Mapping[str, int], budget: int) -> tuple[list[str], list[str]]
     return ordered[:taken], ordered[taken:]
 
 
+def _expected(parents: int, rows: int, holding: int) -> int:
+    """How many parents hold a term of so many rows, were these spread by chance."""
+    without = math.pow(1 - holding / rows, rows / max(1, parents))
+    return round(parents * (1 - without))
+
+
 def _by_parent(found: Iterable[Match]) -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for each in found:
@@ -112,4 +125,5 @@ def _norm(length: int, average: float) -> float:
 
 
 def _score(counts: Mapping[str, int], norm: float, weights: Mapping[str, float]) -> float:
-    return sum(weights[term] * count / (count + norm) for term, count in counts.items() if term in weights)
+    # In the order of the weights, so that equal texts have equal sums.
+    return sum(weight * counts[term] / (counts[term] + norm) for term, weight in weights.items() if counts.get(term))

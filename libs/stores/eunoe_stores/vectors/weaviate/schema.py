@@ -62,8 +62,8 @@ def _text(name: str, *, many: bool = False) -> Property:
 
 
 def _tokens(name: str) -> Property:
-    """Tokens of our analyser, parted by blanks. Filterable too: so the texts that hold a token are counted."""
-    return Property(name=name, data_type=DataType.TEXT, tokenization=Tokenization.WHITESPACE, index_filterable=True, index_searchable=True)
+    """Tokens of our analyser, parted by blanks. A filter on them is answered from the postings, so no second index is needed."""
+    return Property(name=name, data_type=DataType.TEXT, tokenization=Tokenization.WHITESPACE, index_filterable=False, index_searchable=True)
 
 
 def _plain(name: str, kind: DataType, *, filterable: bool = True, ranges: bool = False) -> Property:

@@ -29,7 +29,8 @@ class Unindexed:
         self._connection = connection
         self._reading = reading
         self._keys: dict[str, dict[UUID, None]] = {}
-        self._count = 0
+        self.count = 0
+        """How many there are."""
 
     async def absent(self, tenant: str, keys: Sequence[UUID], probe: Sequence[float]) -> list[UUID]:
         """Those of the keys that a vector query does not find. Any vector does as a probe: as many are asked for as there may be."""
@@ -49,14 +50,19 @@ class Unindexed:
         return [key for key in keys if key not in found]
 
     async def wait(self, tenant: str, keys: Sequence[UUID], probe: Sequence[float]) -> list[UUID]:
-        """Wait until a vector query finds the keys, at most `visible_s`. Returns those that it does not find even then."""
-        loop = asyncio.get_running_loop()
-        end, pause = loop.time() + self._connection.settings.visible_s, _FIRST_WAIT_S
+        """Wait until a vector query finds the keys, at most `visible_s` in which none of them appears. Returns those that it does not
+        find even then.
+        """
+        loop, patience = asyncio.get_running_loop(), self._connection.settings.visible_s
+        end, pause = loop.time() + patience, _FIRST_WAIT_S
         left = await self.absent(tenant, keys, probe)
         while left and loop.time() < end:
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_WAIT_S)
-            left = await self.absent(tenant, left, probe)
+            still = await self.absent(tenant, left, probe)
+            if len(still) < len(left):
+                end = loop.time() + patience
+            left = still
         self.discard(tenant, set(keys) - set(left))
         return left
 
@@ -65,10 +71,10 @@ class Unindexed:
         known = self._keys.setdefault(tenant, {})
         before = len(known)
         known.update(dict.fromkeys(keys))
-        self._count += len(known) - before
+        self.count += len(known) - before
         if before // _LOOK_AFTER != len(known) // _LOOK_AFTER:
             await self._look(tenant, list(islice(known, _LOOK_AFTER)))
-        while self._count > self._connection.settings.unindexed_rows:
+        while self.count > self._connection.settings.unindexed_rows:
             if await self._look(tenant, list(islice(known, _LOOK_AFTER)), wait=True):
                 raise StoreUnavailable("weaviate indexes vectors more slowly than they are written")
             if not known:
@@ -81,7 +87,7 @@ class Unindexed:
             before = len(known)
             for key in keys:
                 known.pop(key, None)
-            self._count -= before - len(known)
+            self.count -= before - len(known)
             if not known:
                 del self._keys[tenant]
 
