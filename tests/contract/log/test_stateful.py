@@ -228,6 +228,7 @@ class LogMachine(RuleBasedStateMachine):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize(("adapter", "examples"), [(memory, 200), (sqlite, 80)])
 def test_any_history_of_a_group_agrees_with_the_model(adapter: Adapter, examples: int) -> None:
     class Machine(LogMachine):
