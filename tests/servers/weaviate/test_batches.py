@@ -64,3 +64,15 @@ async def test_many_rows_go_in_several_batches(settings: WeaviateSettings) -> No
         assert await index.count("t") == 40
         assert await index.delete_rows("t", [each.key for each in rows] * 2) == 40
         assert await index.delete_rows("t", []) == 0
+
+
+async def test_rows_without_vectors_and_vectors_without_a_direction(index: WeaviateVectorIndex) -> None:
+    await index.upsert("bare", [row("zebra")])
+    assert await index.dense("bare", np.ones(8, np.float32), IndexFilter(), 5) == []
+    assert await index.without_vectors("bare") == 1
+    zero, plain = replace(row("zebra"), vector=np.zeros(8, np.float32)), row("zebra", 8)
+    await index.upsert("t", [zero, plain])
+    assert await index.missing("t", [zero.key, plain.key], with_vectors=True) == []
+    found = await index.dense("t", np.ones(8, np.float32), IndexFilter(), 5)
+    assert [(each.key, round(each.score, 4)) for each in found] == [(plain.key, 1.0), (zero.key, 0.0)]
+    assert await index.cosines("t", np.ones(8, np.float32), [zero.key]) == {zero.key: 0.0}

@@ -64,7 +64,7 @@ def corpus(seed: int) -> list[IndexRow]:
 @pytest.fixture
 async def pair(settings: WeaviateSettings, tmp_path: Path) -> AsyncIterator[Pair]:
     local = SqliteVectorIndex(SqliteDatabase(tmp_path / "index.db", synchronous="NORMAL"))
-    async with temporary_index(settings) as served:
+    async with temporary_index(settings.model_copy(update={"parent_rows": 5_000})) as served:
         yield local, served
     await local.close()
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 from eunoe_contracts.content import Kind
-from eunoe_contracts.errors import Conflict, ModelMismatch
+from eunoe_contracts.errors import ConfigurationError, Conflict, ModelMismatch
 from eunoe_stores.vectors.port import IndexFilter, IndexRow, RowRef
 from eunoe_stores.vectors.weaviate import open_weaviate
 from eunoe_stores.vectors.weaviate.config import WeaviateSettings
@@ -93,6 +93,6 @@ async def test_the_generation_in_use_is_not_dropped(index: WeaviateVectorIndex, 
     await index.generations.drop(1)
     await index.generations.drop(1)
     assert [(each.number, each.is_current) for each in await index.generations.every()] == [(2, True)]
-    with pytest.raises(Conflict):
+    with pytest.raises(ConfigurationError):
         async with open_weaviate(settings.model_copy(update={"generation": 7})):
             pass

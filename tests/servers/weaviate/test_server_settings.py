@@ -20,10 +20,19 @@ ROWS, WANTED = 60, 5
 
 
 class Defaults(Weaviate):
-    """Words are ranked by BlockMax WAND."""
+    """Words are ranked by BlockMax WAND. Wants a key."""
 
     def environment(self) -> Mapping[str, str]:
-        return {name: value for name, value in super().environment().items() if name != "USE_INVERTED_SEARCHABLE"}
+        variables = {name: value for name, value in super().environment().items() if name != "USE_INVERTED_SEARCHABLE"}
+        return variables | {
+            "AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED": "false",
+            "AUTHENTICATION_APIKEY_ENABLED": "true",
+            "AUTHENTICATION_APIKEY_ALLOWED_KEYS": "right",
+            "AUTHENTICATION_APIKEY_USERS": "eunoe",
+        }
+
+    def settings(self) -> Mapping[str, str]:
+        return {**super().settings(), "EUNOE_WEAVIATE__API_KEY": "right"}
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +81,10 @@ async def test_blockmax_takes_the_first_fresh_rows_for_the_best_ones(defaults: S
             return [each.metadata.score or 0.0 for each in answer.objects]
 
         assert await scores(WANTED) != (await scores(ROWS))[:WANTED]
+
+
+@pytest.mark.parametrize("key", ["", "wrong"])
+async def test_a_key_that_is_refused_keeps_a_process_from_starting(defaults: Server, key: str) -> None:
+    with pytest.raises(ConfigurationError, match="API_KEY"):
+        async with open_weaviate(settings_from({**defaults.settings(), "EUNOE_WEAVIATE__API_KEY": key})):
+            pass

@@ -123,9 +123,10 @@ def test_a_batch_is_tried_again_when_one_of_its_objects_may_be_taken_later(
 
 
 def test_refused_credentials_keep_a_process_from_starting() -> None:
-    refused = errors.mapped(weaviate.AuthenticationFailedError("no"))
+    refused = weaviate.AuthenticationFailedError("no")
     assert isinstance(errors.at_start(refused), ConfigurationError)
-    assert isinstance(errors.at_start(StoreUnavailable()), StoreUnavailable)
+    assert isinstance(errors.mapped(refused), StoreUnavailable)
+    assert isinstance(errors.at_start(TimeoutError()), StoreUnavailable)
 
 
 def test_a_label_comes_back_as_it_was() -> None:

@@ -36,6 +36,4 @@ class WeaviateSettings(BaseSettings):
     batch_rows: int = Field(default=200, ge=1, le=1000, description="Rows in one batch.")
     batch_bytes: int = Field(default=4_000_000, ge=100_000, le=50_000_000, description="Bytes in one batch.")
     unindexed_rows: int = Field(default=20_000, ge=100, description="Rows written but not yet seen in the vector index; more must wait.")
-    parent_rows: int = Field(
-        default=500, ge=100, le=5_000, description="Rows read at a time to score the parents of passages."
-    )
+    parent_rows: int = Field(default=500, ge=100, le=5_000, description="Rows read at a time to score the parents of passages.")

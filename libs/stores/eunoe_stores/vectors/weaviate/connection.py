@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import httpx
 import weaviate
-from eunoe_contracts.errors import StoreUnavailable
+from eunoe_contracts.errors import EunoeError, StoreUnavailable
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 from weaviate.collections import CollectionAsync
 from weaviate.config import GrpcConfig
@@ -57,10 +57,7 @@ class Connection:
     async def open(self) -> None:
         """Connect. Raises `StoreUnavailable`, or `ConfigurationError` for credentials that are refused."""
         try:
-            await self.call(self.client.connect(), self.settings.connect_timeout_s)
-        except StoreUnavailable as error:
-            await self.close()
-            raise at_start(error) from None
+            await self.call(self.client.connect(), self.settings.connect_timeout_s, named=at_start)
         except BaseException:
             await self.close()
             raise
@@ -98,11 +95,11 @@ class Connection:
         """The answer of a change. It may be done although there was no answer in time: changes are repeatable."""
         return await self.call(done, self.settings.write_timeout_s)
 
-    async def call(self, answer: Awaitable[T], limit_s: float) -> T:
+    async def call(self, answer: Awaitable[T], limit_s: float, *, named: Callable[[Exception], EunoeError | TenantAbsent] = mapped) -> T:
         """The answer within a limit of time. Raises errors of our tree, or `TenantAbsent`."""
         try:
             async with asyncio.timeout(limit_s):
                 return await answer
         except (TimeoutError, *LIBRARY) as error:
             # Without its cause, whose text may hold content.
-            raise mapped(error) from None
+            raise named(error) from None

@@ -25,6 +25,7 @@ _OUTAGES = (
 LIBRARY = (weaviate.WeaviateBaseError, httpx.HTTPError, grpc.RpcError)
 """Everything that the client raises."""
 _DENIED = (weaviate.InsufficientPermissionsError, weaviate.AuthenticationFailedError)
+_REFUSED = (401, 403)
 _TENANT = "tenant not found"
 _LENGTHS = ("vector lengths don't match", "vector length", "vector dimension", "vectors length", "length of vector")
 _FULL = ("read-only", "readonly", "no space left", "disk usage")
@@ -44,7 +45,7 @@ def mapped(error: Exception) -> EunoeError | TenantAbsent:
     if isinstance(error, TimeoutError):
         return StoreUnavailable("weaviate did not answer in time")
     kind = type(error).__name__
-    if isinstance(error, _DENIED):
+    if is_denied(error):
         return StoreUnavailable(f"weaviate refuses the credentials ({kind})")
     if isinstance(error, _OUTAGES):
         return StoreUnavailable(f"weaviate did not answer ({kind})")
@@ -54,10 +55,18 @@ def mapped(error: Exception) -> EunoeError | TenantAbsent:
     return _of_text(text, kind)
 
 
-def at_start(error: EunoeError) -> EunoeError:
-    """What keeps a process from starting at all: credentials do not mend themselves."""
-    denied = isinstance(error, StoreUnavailable) and "credentials" in str(error)
-    return ConfigurationError("weaviate refuses the credentials; see EUNOE_WEAVIATE__API_KEY") if denied else error
+def at_start(error: Exception) -> EunoeError | TenantAbsent:
+    """The error of the first call: credentials that are refused do not mend themselves."""
+    if is_denied(error):
+        return ConfigurationError("weaviate refuses the credentials; see EUNOE_WEAVIATE__API_KEY")
+    return mapped(error)
+
+
+def is_denied(error: Exception) -> bool:
+    """Whether the credentials were refused."""
+    if isinstance(error, weaviate.UnexpectedStatusCodeError):
+        return error.status_code in _REFUSED
+    return isinstance(error, _DENIED)
 
 
 def of_objects(messages: Iterable[str], *, refused: int, sent: int) -> EunoeError:

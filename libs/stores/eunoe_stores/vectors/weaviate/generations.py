@@ -21,6 +21,8 @@ from eunoe_stores.vectors.weaviate.schema import Label, checked, definition
 
 _FIRST = 1
 _AT_ONCE = 16
+KNOWN_S = 5.0
+"""How long a process may not know of a new generation. What it removes meanwhile goes with the next `catch_up`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Generations:
         self._connection = connection
         self._client = connection.client
         self._alias = connection.settings.collection
+        self._known: Sequence[int] = ()
+        self._known_until = 0.0
 
     def collection(self, number: int) -> str:
         """The name of a generation's collection."""
@@ -56,6 +60,14 @@ class Generations:
         names = await self._connection.write(self._client.collections.list_all(simple=True))
         return sorted(int(found[1]) for name in names if (found := re.fullmatch(rf"{self._alias}_g(\d+)", name)))
 
+    async def others(self, number: int) -> Sequence[int]:
+        """The generations beside this one, as they were a moment ago."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._known_until:
+            self._known = await self.numbers()
+            self._known_until = now + KNOWN_S
+        return [each for each in self._known if each != number]
+
     async def opened(self, number: int) -> int:
         """The generation to work on: that one, or the alias's for 0. Makes the first one and the alias on a server that has neither.
 
@@ -67,7 +79,7 @@ class Generations:
             await self._create_alias(_FIRST)
             chosen = await self._current() or _FIRST
         elif number and number not in await self.numbers():
-            raise Conflict(f"weaviate: there is no generation {number} of {self._alias}; begin it first")
+            raise ConfigurationError(f"weaviate: there is no generation {number} of {self._alias}; see EUNOE_WEAVIATE__GENERATION")
         await self.label(chosen)
         if not self._connection.settings.allow_blockmax and await self._connection.uses_blockmax(self.collection(chosen)):
             raise ConfigurationError(
@@ -87,6 +99,7 @@ class Generations:
         if newest and (await self.label(newest)).model == model_id:
             return newest
         await self._create(newest + 1, Label(model=model_id, dimensions=dimensions))
+        self._known_until = 0.0
         return newest + 1
 
     async def switch(self, number: int) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
 from uuid import UUID
 
 import numpy as np
 from eunoe_contracts.content import STRUCTURE_KINDS
-from eunoe_contracts.errors import ModelMismatch, StoreUnavailable
+from eunoe_contracts.errors import EunoeError, ModelMismatch, StoreUnavailable
 from eunoe_contracts.tenancy import checked_tenant
 from eunoe_safety.event_loop import off_loop
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from eunoe_stores.vectors.weaviate.statistics import Statistics
 from eunoe_stores.vectors.weaviate.unindexed import Unindexed
 from eunoe_stores.vectors.weaviate.writing import Writing
 
+T = TypeVar("T")
 _STRUCTURE = frozenset(kind.value for kind in STRUCTURE_KINDS)
 
 
@@ -77,26 +79,26 @@ class WeaviateVectorIndex:
             await self._writing.insert(self._reading.shard(tenant), entries)
         finally:
             self._statistics.forget(tenant)
-        await self._unindexed.add(tenant, [each.key for each in entries if each.vector is not None])
+        whole = {each.key: each.vector for each in entries if each.vector is not None}
+        if whole:
+            await self._unindexed.add(tenant, list(whole), next(iter(whole.values())).tolist())
 
     async def delete_document(self, tenant: str, document: UUID, *, through_generation: int) -> int:
         """See `VectorIndex.delete_document`. Of all generations of the index; counts those of this one."""
         condition = structure_through(document, through_generation)
-        return await self._removed(tenant, [await self._writing.remove(each.shard(tenant), condition) for each in await self._every()])
+        return await self._removed(tenant, lambda shard: self._writing.remove(shard, condition))
 
     async def delete_rows(self, tenant: str, keys: Sequence[UUID]) -> int:
         """See `VectorIndex.delete_rows`. Of all generations of the index; counts those of this one."""
         checked_tenant(tenant)
         if not keys:
             return 0
-        found = await self._removed(tenant, [await self._writing.remove_keys(each.shard(tenant), keys) for each in await self._every()])
         self._unindexed.discard(tenant, set(keys))
-        return found
+        return await self._removed(tenant, lambda shard: self._writing.remove_keys(shard, keys))
 
     async def set_latest(self, tenant: str, keys: Sequence[UUID], *, is_latest: bool) -> None:
         """See `VectorIndex.set_latest`. In all generations of the index."""
-        for each in await self._every():
-            await self._writing.set_latest(each.shard(tenant), keys, is_latest=is_latest)
+        await self._everywhere(tenant, lambda shard: self._writing.set_latest(shard, keys, is_latest=is_latest))
 
     async def dense(self, tenant: str, vector: NDArray[np.float32], where: IndexFilter, limit: int) -> Sequence[Scored]:
         """See `VectorIndex.dense`. Approximate where very many rows pass the filter. Raises `ModelMismatch` for another dimension."""
@@ -165,18 +167,17 @@ class WeaviateVectorIndex:
         """See `VectorIndex.missing`. With vectors, every row must be found by a vector query; waits for those still being indexed, at
         most `visible_s`, and raises `StoreUnavailable` when that was not enough: they are not lost, only late.
         """
+        there = await self._reading.by_key(tenant, keys, ["has_vector"])
         if not with_vectors:
-            there = await self._reading.by_key(tenant, keys, ["kind"])
             return [key for key in keys if key not in there]
-        stored = await self._reading.vectors(tenant, keys)
-        bare = [key for key in keys if stored.get(key) is None]
-        whole = {key: vector for key, vector in stored.items() if vector is not None}
+        whole = [key for key in keys if there.get(key, {}).get("has_vector")]
         if whole:
-            sample = list(whole.values())[len(whole) // 2]
-            late = await self._unindexed.wait(tenant, list(whole), sample.tolist())
-            if late:
+            sample = whole[len(whole) // 2]
+            vector = (await self._reading.vectors(tenant, [sample])).get(sample)
+            if vector is None or await self._unindexed.wait(tenant, whole, vector.tolist()):
                 raise StoreUnavailable("weaviate is still indexing the vectors")
-        return bare
+        found = frozenset(whole)
+        return [key for key in keys if key not in found]
 
     async def count(self, tenant: str, *, document: UUID | None = None) -> int:
         """See `VectorIndex.count`."""
@@ -223,15 +224,23 @@ class WeaviateVectorIndex:
         collections = (self.generations.collection(each) for each in (self.number, target))
         return await Copying(self._connection, *collections).catch_up(tenant, embed)
 
-    async def _every(self) -> Sequence[Reading]:
-        """This generation first, then the others."""
-        numbers = await self.generations.numbers()
-        others = [Reading(self._connection, self.generations.collection(each)) for each in numbers if each != self.number]
-        return [self._reading, *others]
+    async def _removed(self, tenant: str, remove: Callable[[Shard], Awaitable[int]]) -> int:
+        try:
+            return await self._everywhere(tenant, remove)
+        finally:
+            self._statistics.forget(tenant)
 
-    async def _removed(self, tenant: str, counts: Sequence[int]) -> int:
-        self._statistics.forget(tenant)
-        return counts[0]
+    async def _everywhere(self, tenant: str, change: Callable[[Shard], Awaitable[T]]) -> T:
+        """Change this generation, then the others. Returns what came of this one."""
+        done = await change(self._reading.shard(tenant))
+        for number in await self.generations.others(self.number):
+            try:
+                await change(self._connection.shard(self.generations.collection(number), tenant))
+            except EunoeError:
+                # A generation may be dropped at any time.
+                if number in await self.generations.numbers():
+                    raise
+        return done
 
     async def _texts(self, tenant: str, keys: Sequence[UUID]) -> dict[UUID, frozenset[str]]:
         found = await self._reading.by_key(tenant, keys, [CONTEXT])

@@ -118,5 +118,6 @@ class Statistics:
             rows = await self._reading.count(tenant)
             if len(self._known) >= TENANTS:
                 self._known.clear()
+                self._rows_per_parent.clear()
             known = self._known[tenant] = _Known(now + min(LONGEST_S, max(SHORTEST_S, rows / ROWS_PER_SECOND)), rows)
         return known

@@ -29,6 +29,7 @@ class Unindexed:
         self._connection = connection
         self._reading = reading
         self._keys: dict[str, dict[UUID, None]] = {}
+        self._probes: dict[str, Sequence[float]] = {}
         self.count = 0
         """How many there are."""
 
@@ -62,13 +63,16 @@ class Unindexed:
             still = await self.absent(tenant, left, probe)
             if len(still) < len(left):
                 end = loop.time() + patience
-            left = still
+            left = await self._there(tenant, still)
         self.discard(tenant, set(keys) - set(left))
         return left
 
-    async def add(self, tenant: str, keys: Sequence[UUID]) -> None:
-        """Remember written rows. With very many of them, waits until the index has caught up; raises `StoreUnavailable` if it does not."""
+    async def add(self, tenant: str, keys: Sequence[UUID], probe: Sequence[float]) -> None:
+        """Remember written rows; the probe is one of their vectors. With very many rows, waits until the index has caught up; raises
+        `StoreUnavailable` if it does not.
+        """
         known = self._keys.setdefault(tenant, {})
+        self._probes[tenant] = probe
         before = len(known)
         known.update(dict.fromkeys(keys))
         self.count += len(known) - before
@@ -90,6 +94,7 @@ class Unindexed:
             self.count -= before - len(known)
             if not known:
                 del self._keys[tenant]
+                self._probes.pop(tenant, None)
 
     async def settle(self) -> None:
         """Wait for all that was written here. Raises `StoreUnavailable` when the index does not get there in time."""
@@ -98,15 +103,17 @@ class Unindexed:
                 raise StoreUnavailable("weaviate is still indexing vectors that were written before")
 
     async def _look(self, tenant: str, keys: Sequence[UUID], *, wait: bool = False) -> list[UUID]:
-        stored = await self._reading.vectors(tenant, keys)
-        # Removed meanwhile, perhaps by another process: nothing to wait for.
-        self.discard(tenant, {key for key in keys if stored.get(key) is None})
-        vectors = {key: vector for key, vector in stored.items() if vector is not None}
-        if not vectors:
+        """Forget those that are found by now. Returns those that are there and not found."""
+        probe = self._probes.get(tenant)
+        if probe is None or not keys:
             return []
-        probe = next(iter(vectors.values())).tolist()
-        if wait:
-            return await self.wait(tenant, list(vectors), probe)
-        left = await self.absent(tenant, list(vectors), probe)
-        self.discard(tenant, set(vectors) - set(left))
+        look = self.wait if wait else self.absent
+        left = await look(tenant, keys, probe)
+        left = await self._there(tenant, left)
+        self.discard(tenant, set(keys) - set(left))
         return left
+
+    async def _there(self, tenant: str, keys: Sequence[UUID]) -> list[UUID]:
+        """Without those that were removed meanwhile, perhaps by another process: nothing to wait for."""
+        found = await self._reading.by_key(tenant, keys, ["has_vector"]) if keys else {}
+        return [key for key in keys if found.get(key, {}).get("has_vector")]
