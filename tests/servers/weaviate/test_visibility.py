@@ -64,6 +64,26 @@ async def test_vectors_appear_while_the_writing_goes_on_without_a_pause(index: W
         await asyncio.gather(*writers)
 
 
+async def test_no_vector_is_lost_to_searches_that_run_meanwhile(index: WeaviateVectorIndex) -> None:
+    """With a quantizer, the server takes a vector that a filtered search meets too early for a deleted one."""
+    stop = asyncio.Event()
+
+    async def search() -> None:
+        while not stop.is_set():
+            await index.dense("t", np.ones(16, np.float32), IndexFilter(), 50)
+
+    written = [row for _ in range(8) for row in rows(250)]
+    await index.upsert("t", written[:10])
+    searches = [asyncio.create_task(search()) for _ in range(3)]
+    try:
+        await index.upsert("t", written[10:])
+        await index.flush()
+    finally:
+        stop.set()
+        await asyncio.gather(*searches)
+    assert await index.missing("t", [row.key for row in written], with_vectors=True) == []
+
+
 async def test_late_is_not_missing(settings: WeaviateSettings) -> None:
     """A row that is stored and not yet indexed must not be written again, which would only make it later still."""
     async with temporary_index(settings.model_copy(update={"visible_s": 0.0})) as index:

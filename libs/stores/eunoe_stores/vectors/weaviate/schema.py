@@ -102,8 +102,9 @@ def definition(name: str, label: Label, settings: WeaviateSettings) -> dict[str,
         "properties": list(PROPERTIES),
         "vector_config": Configure.Vectors.self_provided(
             name=VECTOR,
+            # No quantizer: a filtered query that meets a quantized vector while it is being inserted takes it for deleted, for ever.
             vector_index_config=Configure.VectorIndex.hnsw(
-                distance_metric=VectorDistances.COSINE, quantizer=Configure.VectorIndex.Quantizer.rq(bits=8)
+                distance_metric=VectorDistances.COSINE, quantizer=Configure.VectorIndex.Quantizer.none()
             ),
         ),
         "inverted_index_config": Configure.inverted_index(bm25_k1=K1, bm25_b=B, stopwords_preset=None, index_null_state=False),
