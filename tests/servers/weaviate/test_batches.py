@@ -76,3 +76,12 @@ async def test_rows_without_vectors_and_vectors_without_a_direction(index: Weavi
     found = await index.dense("t", np.ones(8, np.float32), IndexFilter(), 5)
     assert [(each.key, round(each.score, 4)) for each in found] == [(plain.key, 1.0), (zero.key, 0.0)]
     assert await index.cosines("t", np.ones(8, np.float32), [zero.key]) == {zero.key: 0.0}
+
+
+async def test_words_that_the_server_might_drop_are_kept(index: WeaviateVectorIndex) -> None:
+    """Stop words are the analyser's business: it keeps them where a text has no others."""
+    band = row("The Who")
+    await index.upsert("t", [band, row("zebra")])
+    found = await index.bm25_body("t", ["the", "who"], IndexFilter(), 5)
+    assert [each.key for each in found] == [band.key]
+    assert await index.coverage("t", ["the", "who"], [band.key]) == {band.key: 1.0}

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from eunoe_contracts.errors import ConfigurationError, SchemaTooNew
-from weaviate.classes.config import Configure, DataType, Property, Tokenization, VectorDistances
+from weaviate.classes.config import Configure, DataType, Property, StopwordsPreset, Tokenization, VectorDistances
 from weaviate.collections.classes.config import CollectionConfig
 
 from eunoe_stores.analyser import ANALYSER_VERSION
@@ -107,7 +107,9 @@ def definition(name: str, label: Label, settings: WeaviateSettings) -> dict[str,
                 distance_metric=VectorDistances.COSINE, quantizer=Configure.VectorIndex.Quantizer.none()
             ),
         ),
-        "inverted_index_config": Configure.inverted_index(bm25_k1=K1, bm25_b=B, stopwords_preset=None, index_null_state=False),
+        "inverted_index_config": Configure.inverted_index(
+            bm25_k1=K1, bm25_b=B, stopwords_preset=StopwordsPreset.NONE, index_null_state=False
+        ),
         "multi_tenancy_config": Configure.multi_tenancy(enabled=True, auto_tenant_creation=True, auto_tenant_activation=True),
         "replication_config": Configure.replication(factor=settings.replication_factor),
     }
