@@ -39,6 +39,9 @@ Around = Callable[[Call, str, tuple[Any, ...], Mapping[str, Any]], Awaitable[Any
 """Gets the real call, its name and arguments; does it, or not, or fails before or after it."""
 Wrap = Callable[[DataDirectory], DataDirectory]
 
+WITHIN_S = 30.0
+"""How long a test looks for what must come. No promise of speed: a crowded machine takes several times as long as a quiet one."""
+
 
 class Faulty:
     """A port whose awaited calls go through `around`; everything else is the port's own."""
@@ -134,7 +137,7 @@ class Pipeline:
         """The catalogue's row."""
         return await self.stores.catalogue.document(DEFAULT_TENANT, document)
 
-    async def ended(self, document: UUID, status: DocumentStatus = DocumentStatus.DONE, *, within_s: float = 8.0) -> DocumentRow:
+    async def ended(self, document: UUID, status: DocumentStatus = DocumentStatus.DONE, *, within_s: float = WITHIN_S) -> DocumentRow:
         """The row once it has that status. Raises `AssertionError` after the time."""
 
         async def has_status() -> DocumentRow | None:
@@ -187,7 +190,7 @@ class Pipeline:
 async def until(
     check: Callable[[], Awaitable[T]],
     *,
-    within_s: float = 8.0,
+    within_s: float = WITHIN_S,
     what: Callable[[], str] = lambda: "not reached",
     last: Callable[[], Awaitable[str]] | None = None,
 ) -> T:
