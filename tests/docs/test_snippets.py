@@ -87,8 +87,13 @@ def test_serve(server: ServerProcess) -> None:
     assert "/v1/documents" in httpx.get(f"{server.url}/docs").text
 
 
-@pytest.mark.parametrize("snippet", PLAIN, ids=str)
-async def test_snippet(server: ServerProcess, snippet: Snippet) -> None:
+async def test_snippets_in_the_order_of_the_page(server: ServerProcess) -> None:
+    """One test: what a snippet finds, an earlier one took in."""
+    for each in PLAIN:
+        await follow(server, each)
+
+
+async def follow(server: ServerProcess, snippet: Snippet) -> None:
     addresses = {"127.0.0.1:8080": server.running.http, "127.0.0.1:50051": server.running.grpc, ".venv/bin/eunoe": EUNOE}
     text = snippet.text
     for written, actual in addresses.items():
@@ -102,7 +107,7 @@ async def test_snippet(server: ServerProcess, snippet: Snippet) -> None:
         "Where does Anna live?": "Anna moved to Oslo",
     }.items():
         if said in snippet.text:
-            assert expected in output
+            assert expected in output, snippet
 
     def nothing_open() -> bool:
         counts = httpx.get(f"{server.url}/v1/stats").json()["documents"]["by_status"]
