@@ -67,9 +67,12 @@ class Writing:
                 except TenantAbsent:
                     return
 
-        async with asyncio.TaskGroup() as group:
-            for key in dict.fromkeys(keys):
-                group.create_task(change(key))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for key in dict.fromkeys(keys):
+                    group.create_task(change(key))
+        except ExceptionGroup as failed:  # callers know single errors only
+            raise failed.exceptions[0] from None
 
     def _cut(self, entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
         settings = self._connection.settings
