@@ -27,6 +27,9 @@ from filling import Texts, index_rows
 
 BASELINE = tomllib.loads((Path(__file__).parent / "baseline.toml").read_text(encoding="utf-8"))
 ROUNDS = 5
+CPUINFO = Path("/proc/cpuinfo")
+HAS_VNNI = CPUINFO.is_file() and any(each in CPUINFO.read_text(encoding="utf-8") for each in ("avx512_vnni", "avx_vnni", "amx_int8"))
+COMMITTED: dict[str, float] = BASELINE["ratio"] | BASELINE["ratio_with_vnni" if HAS_VNNI else "ratio_without_vnni"]
 pytestmark = pytest.mark.alone
 
 
@@ -48,7 +51,7 @@ def busy_child(statement: str) -> float:
 def holds(name: str, ours: Callable[[], float], theirs: Callable[[], float]) -> None:
     """The median of theirs / ours, one after the other in each round, is not far below the committed one."""
     found = statistics.median(theirs() / ours() for _ in range(ROUNDS))
-    least = BASELINE["ratio"][name] * (1 - BASELINE["drop"])
+    least = COMMITTED[name] * (1 - BASELINE["drop"])
     sys.stdout.write(f"{name}: {found:.3g} (committed {BASELINE['ratio'][name]}, least {least:.3g})\n")
     assert found >= least, f"{name} fell to {found:.3g}; {BASELINE['ratio'][name]} is committed"
 
