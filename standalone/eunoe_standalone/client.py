@@ -1,4 +1,4 @@
-"""The command line's connection: gRPC to the running server of the data directory, or to one started inside this process."""
+"""The command line's connection: gRPC to a server that was named, to that of the data directory, or to one started in this process."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from eunoe_stores.sqlite.lock import DataDirectoryLock
 
 from eunoe_standalone import rendezvous
 from eunoe_standalone.products import one_thread_for_products
+from eunoe_standalone.remote_server import RemoteServer
 from eunoe_standalone.rendezvous import RunningServer
 
 CALL_TIMEOUT_S = 60.0
@@ -36,8 +37,8 @@ class Connection:
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
-        """Call metadata with the secret."""
-        return (("authorization", f"Bearer {self.secret}"),)
+        """Call metadata with the secret; a server elsewhere may ask for none."""
+        return (("authorization", f"Bearer {self.secret}"),) if self.secret else ()
 
 
 def _connection(channel: grpc.Channel, secret: str, *, is_embedded: bool) -> Connection:
@@ -63,21 +64,28 @@ def _found(data_dir: Path) -> RunningServer | None:
 
 
 @contextmanager
-def connect(data_dir: Path) -> Iterator[Connection]:
-    """Connect; raises `DataDirectoryLocked` when another process holds the directory without serving it."""
+def connect(where: Path | RemoteServer) -> Iterator[Connection]:
+    """Connect; raises `DataDirectoryLocked` when another process holds the data directory without serving it."""
     with ExitStack() as stack:
-        running = _found(data_dir)
+        if isinstance(where, RemoteServer):
+            yield _connection(stack.enter_context(_channel(where)), where.token, is_embedded=False)
+            return
+        running = _found(where)
         if running is None:
             try:
-                address, secret = stack.enter_context(_own_server(data_dir))
+                address, secret = stack.enter_context(_own_server(where))
             except DataDirectoryLocked:  # a server was quicker
-                running = _found(data_dir)
+                running = _found(where)
                 if running is None:
                     raise
         if running is not None:
             address, secret = running.grpc, running.secret
         channel = stack.enter_context(grpc.insecure_channel(address))
         yield _connection(channel, secret, is_embedded=running is None)
+
+
+def _channel(server: RemoteServer) -> grpc.Channel:
+    return grpc.secure_channel(server.address, grpc.ssl_channel_credentials()) if server.tls else grpc.insecure_channel(server.address)
 
 
 def _own_server(data_dir: Path) -> AbstractContextManager[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Settings of the one-process server."""
+"""Settings of the one-process server, and of the commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 from eunoe_gateway.config import DoorSettings
-from pydantic import Field
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from eunoe_standalone.default_directory import default_data_dir
 
@@ -24,3 +25,15 @@ class ServerSettings(DoorSettings):
     queue_low_disk_bytes: int = Field(
         default=64 * 1024 * 1024, ge=0, description="New work is refused below this much free space; search goes on."
     )
+
+
+class ClientSettings(BaseSettings):
+    """Which server the commands talk to, when it is not the one of a data directory (`EUNOE_CLIENT__*`)."""
+
+    model_config = SettingsConfigDict(env_prefix="EUNOE_CLIENT__", env_file=".env", extra="ignore", frozen=True)
+
+    server: str = Field(
+        default="",
+        description="gRPC door that the commands talk to, HOST:PORT or https://HOST:PORT; empty takes the server of the data directory.",
+    )
+    token: SecretStr = Field(default=SecretStr(""), description="Token of the commands for that server; empty sends none.")

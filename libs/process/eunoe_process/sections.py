@@ -11,6 +11,7 @@ SECTIONS = (
     DOORS,
     "GATEWAY",
     "AUTH",
+    "CLIENT",
     "EXTRACTOR",
     "EMBEDDER",
     "LLM",

@@ -11,9 +11,10 @@ import grpc
 import typer
 from eunoe_contracts.errors import CapabilityUnavailable
 
-from eunoe_standalone.cli.options import AsJson
+from eunoe_standalone.cli.options import AsJson, chosen
 from eunoe_standalone.cli.output import Exit, print_json, reported_errors, say, stable_code, table
 from eunoe_standalone.client import connect
+from eunoe_standalone.remote_server import RemoteServer
 
 if TYPE_CHECKING:
     from eunoe_standalone.retrieval_bench.dataset import Dataset
@@ -35,6 +36,10 @@ def retrieval(
     data_dir: Annotated[
         Path | None, typer.Option("--data-dir", help="Ingest here, or into its server; by default a temporary directory per folder.")
     ] = None,
+    address: Annotated[
+        str,
+        typer.Option("--server", metavar="HOST:PORT", help="Ingest into this server, for example a cluster's gateway."),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Ingest BEIR folders through the API, ask their questions, print nDCG, recall, search time and documents per second."""
@@ -42,7 +47,9 @@ def retrieval(
     from eunoe_standalone.retrieval_bench.report import COLUMNS, as_dict, rows, together
 
     with reported_errors():
-        sets = [measure(read_dataset(folder), ablate=ablate, data_dir=data_dir, quiet=as_json) for folder in folders]
+        # Not where the settings say: what is measured here has no place among anybody's documents.
+        where = chosen(data_dir, address) if data_dir or address else None
+        sets = [measure(read_dataset(folder), ablate=ablate, where=where, quiet=as_json) for folder in folders]
     everything = [*sets, together(sets)] if len(sets) > 1 else sets
     if as_json:
         print_json({"sets": [as_dict(each) for each in everything]})
@@ -54,8 +61,8 @@ def retrieval(
         raise typer.Exit(Exit.SOME_FAILED)
 
 
-def measure(dataset: Dataset, *, ablate: bool, data_dir: Path | None, quiet: bool) -> Measured:
-    """Ingest and ask one set."""
+def measure(dataset: Dataset, *, ablate: bool, where: Path | RemoteServer | None, quiet: bool) -> Measured:
+    """Ingest and ask one set, in a temporary directory unless told where."""
     from eunoe_standalone.cli.progress import progress_for
     from eunoe_standalone.retrieval_bench.arms import arms
     from eunoe_standalone.retrieval_bench.ask import ask
@@ -63,10 +70,7 @@ def measure(dataset: Dataset, *, ablate: bool, data_dir: Path | None, quiet: boo
     from eunoe_standalone.retrieval_bench.report import Measured
 
     with ExitStack() as stack:
-        where = (
-            data_dir.expanduser().absolute() if data_dir else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="eunoe-bench-")))
-        )
-        server = stack.enter_context(connect(where))
+        server = stack.enter_context(connect(where or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="eunoe-bench-")))))
         say(f"{dataset.name}: {len(dataset.texts)} documents, {len(dataset.questions)} questions")
         with progress_for(len(dataset.texts), quiet=quiet) as shown:
             done = ingest_texts(server, dataset.texts, accepted=shown.accepted, ended=shown.ended)

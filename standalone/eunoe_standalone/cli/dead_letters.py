@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from eunoe.v1 import admin_pb2
 
-from eunoe_standalone.cli.options import AsJson, DataDir, resolved
+from eunoe_standalone.cli.options import AsJson, DataDir, ServerAddress, chosen
 from eunoe_standalone.cli.output import Exit, as_dict, fail, print_json, reported_errors
 from eunoe_standalone.client import CALL_TIMEOUT_S, connect
 
@@ -40,13 +40,14 @@ def list_letters(
     *,
     replayed: Annotated[bool, typer.Option("--replayed", help="Also those that were replayed.")] = False,
     data_dir: DataDir = None,
+    address: ServerAddress = "",
     as_json: AsJson = False,
 ) -> None:
     """List dead letters, newest first."""
     request = admin_pb2.DeadLettersRequest(
         code=code, document_id=document, tenant=tenant, limit=limit, include_replayed=replayed, **window(since, until)
     )
-    with reported_errors(), connect(resolved(data_dir)) as server:
+    with reported_errors(), connect(chosen(data_dir, address)) as server:
         answer = server.admin.DeadLetters(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if as_json:
         print_json(as_dict(answer))
@@ -60,10 +61,16 @@ def list_letters(
 
 
 @app.command()
-def show(letter: Annotated[str, typer.Argument(help="Dead letter id.")], *, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+def show(
+    letter: Annotated[str, typer.Argument(help="Dead letter id.")],
+    *,
+    data_dir: DataDir = None,
+    address: ServerAddress = "",
+    as_json: AsJson = False,
+) -> None:
     """Everything known about one dead letter."""
     request = admin_pb2.DeadLettersRequest(id=letter, include_replayed=True, limit=1)
-    with reported_errors(), connect(resolved(data_dir)) as server:
+    with reported_errors(), connect(chosen(data_dir, address)) as server:
         answer = server.admin.DeadLetters(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if not answer.dead_letters:
         fail(f"there is no dead letter {letter}", Exit.USAGE)
@@ -86,13 +93,14 @@ def replay(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count only.")] = False,
     data_dir: DataDir = None,
+    address: ServerAddress = "",
     as_json: AsJson = False,
 ) -> None:
     """Try dead letters again, newest first and at most 1,000 at once; doing it twice changes nothing."""
     request = admin_pb2.ReplayRequest(
         ids=letters or [], code=code, document_id=document, tenant=tenant, dry_run=dry_run, limit=AT_ONCE, **window(since, until)
     )
-    with reported_errors(), connect(resolved(data_dir)) as server:
+    with reported_errors(), connect(chosen(data_dir, address)) as server:
         answer = server.admin.Replay(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if as_json:
         print_json(as_dict(answer))

@@ -8,7 +8,7 @@ import grpc
 import typer
 from eunoe.v1 import container_pb2, ingest_pb2
 
-from eunoe_standalone.cli.options import AsJson, DataDir, resolved
+from eunoe_standalone.cli.options import AsJson, DataDir, ServerAddress, chosen
 from eunoe_standalone.cli.output import Exit, confirmed, fail, print_json, reported_errors, rpc_failure, say
 from eunoe_standalone.client import CALL_TIMEOUT_S, Connection, connect
 
@@ -19,6 +19,7 @@ def forget(
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     data_dir: DataDir = None,
+    address: ServerAddress = "",
     as_json: AsJson = False,
 ) -> None:
     """Erase documents, or a whole container. What is erased does not come back."""
@@ -26,7 +27,7 @@ def forget(
         fail("name document ids or a --container, one of the two", Exit.USAGE)
     if container and not yes and (as_json or not confirmed(f"Erase every document of container '{container}'?")):
         fail("nothing was erased; add --yes to confirm", Exit.USAGE)
-    with reported_errors(), connect(resolved(data_dir)) as server:
+    with reported_errors(), connect(chosen(data_dir, address)) as server:
         if container:
             whole = container_pb2.ContainerServiceDeleteRequest(name=container, confirm=True)
             count = server.containers.Delete(whole, timeout=CALL_TIMEOUT_S, metadata=server.metadata).deleted_count

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from eunoe.v1 import ingest_pb2
 
-from eunoe_standalone.cli.options import AsJson, ContainerName, DataDir, resolved
+from eunoe_standalone.cli.options import AsJson, ContainerName, DataDir, ServerAddress, chosen
 from eunoe_standalone.cli.output import Exit, fail, print_json, reported_errors, say
 from eunoe_standalone.cli.progress import progress_for
 from eunoe_standalone.cli.prune import prune_vanished
@@ -33,10 +33,11 @@ def ingest(
     prune: Annotated[bool, typer.Option("--prune", help="Erase documents of the container whose file is gone (asks first).")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     data_dir: DataDir = None,
+    address: ServerAddress = "",
     as_json: AsJson = False,
 ) -> None:
     """Ingest files: unchanged ones are skipped, changed ones replace their older version."""
-    with reported_errors(), connect(resolved(data_dir)) as server, tempfile.TemporaryDirectory() as scratch:
+    with reported_errors(), connect(chosen(data_dir, address)) as server, tempfile.TemporaryDirectory() as scratch:
         wait = wait or server.is_embedded  # without a server nobody would finish the work
         urls = [path for path in paths if is_url(path)]
         files = [path for path in paths if not is_url(path) and path != STDIN]

@@ -8,7 +8,7 @@ import typer
 from eunoe.v1 import search_pb2
 
 from eunoe_standalone.cli.excerpt import excerpt
-from eunoe_standalone.cli.options import AsJson, DataDir, resolved
+from eunoe_standalone.cli.options import AsJson, DataDir, ServerAddress, chosen
 from eunoe_standalone.cli.output import as_dict, print_json, reported_errors, say
 from eunoe_standalone.client import CALL_TIMEOUT_S, connect
 
@@ -22,11 +22,12 @@ def search(
     inherit: Annotated[bool, typer.Option("--inherit", help="Also search the containers above.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each arm contributed.")] = False,
     data_dir: DataDir = None,
+    address: ServerAddress = "",
     as_json: AsJson = False,
 ) -> None:
     """Find passages and memories, best first, with their source."""
     request = search_pb2.SearchRequest(query=query, containers=container or [], inherit=inherit, limit=limit, mode=mode, explain=explain)
-    with reported_errors(), connect(resolved(data_dir)) as server:
+    with reported_errors(), connect(chosen(data_dir, address)) as server:
         answer: search_pb2.SearchResponse = server.search.Search(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if as_json:
         print_json(as_dict(answer))

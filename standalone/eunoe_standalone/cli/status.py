@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from eunoe.v1 import admin_pb2, container_pb2, ingest_pb2
 
-from eunoe_standalone.cli.options import AsJson, DataDir, resolved
+from eunoe_standalone.cli.options import AsJson, DataDir, ServerAddress, chosen
 from eunoe_standalone.cli.output import Exit, as_dict, fail, print_json, reported_errors, struct_values, table
 from eunoe_standalone.client import CALL_TIMEOUT_S, connect
 
@@ -18,12 +18,13 @@ def status(
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Most rows of the list.")] = 100,
     *,
     data_dir: DataDir = None,
+    address: ServerAddress = "",
     as_json: AsJson = False,
 ) -> None:
     """Where a document stands, the documents of a container, or the counts of the whole store."""
     if document and container:
         fail("name a document id or a --container, one of the two", Exit.USAGE)
-    with reported_errors(), connect(resolved(data_dir)) as server:
+    with reported_errors(), connect(chosen(data_dir, address)) as server:
         if container:
             listing = ingest_pb2.ListDocumentsRequest(container=container, limit=limit)
             print_documents(server.ingest.ListDocuments(listing, timeout=CALL_TIMEOUT_S, metadata=server.metadata), as_json=as_json)
@@ -66,11 +67,12 @@ def containers(
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Most rows.")] = 100,
     *,
     data_dir: DataDir = None,
+    address: ServerAddress = "",
     as_json: AsJson = False,
 ) -> None:
     """List the containers with what is in them."""
     request = container_pb2.ContainerServiceListRequest(prefix=prefix, limit=limit)
-    with reported_errors(), connect(resolved(data_dir)) as server:
+    with reported_errors(), connect(chosen(data_dir, address)) as server:
         answer = server.containers.List(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if as_json:
         print_json(as_dict(answer))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from eunoe.v1 import admin_pb2
 
-from eunoe_standalone.cli.options import AsJson, DataDir, resolved
+from eunoe_standalone.cli.options import AsJson, DataDir, ServerAddress, chosen
 from eunoe_standalone.cli.output import as_dict, print_json, reported_errors, say, table
 from eunoe_standalone.client import CALL_TIMEOUT_S, connect
 
@@ -23,13 +23,14 @@ def create(
     tenant: Annotated[str, typer.Option("--tenant", help="Tenant it belongs to; by default the default one.")] = "",
     *,
     data_dir: DataDir = None,
+    address: ServerAddress = "",
     as_json: AsJson = False,
 ) -> None:
     """Create a token; its secret is printed once and stored nowhere."""
     request = admin_pb2.CreateTokenRequest(name=name, scopes=scope or ["ingest", "search"], tenant=tenant)
     if days:
         request.expires_at.FromDatetime(datetime.now(UTC) + timedelta(days=days))
-    with reported_errors(), connect(resolved(data_dir)) as server:
+    with reported_errors(), connect(chosen(data_dir, address)) as server:
         answer = server.admin.CreateToken(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if as_json:
         print_json(as_dict(answer))
@@ -39,9 +40,9 @@ def create(
 
 
 @app.command("list")
-def list_tokens(*, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+def list_tokens(*, data_dir: DataDir = None, address: ServerAddress = "", as_json: AsJson = False) -> None:
     """List the tokens, never their secrets."""
-    with reported_errors(), connect(resolved(data_dir)) as server:
+    with reported_errors(), connect(chosen(data_dir, address)) as server:
         answer = server.admin.Tokens(admin_pb2.TokensRequest(), timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if as_json:
         print_json(as_dict(answer))
@@ -55,9 +56,15 @@ def list_tokens(*, data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def revoke(token: Annotated[str, typer.Argument(help="Token id.")], *, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+def revoke(
+    token: Annotated[str, typer.Argument(help="Token id.")],
+    *,
+    data_dir: DataDir = None,
+    address: ServerAddress = "",
+    as_json: AsJson = False,
+) -> None:
     """Revoke a token at once."""
-    with reported_errors(), connect(resolved(data_dir)) as server:
+    with reported_errors(), connect(chosen(data_dir, address)) as server:
         answer = server.admin.RevokeToken(admin_pb2.RevokeTokenRequest(id=token), timeout=CALL_TIMEOUT_S, metadata=server.metadata)
     if as_json:
         print_json(as_dict(answer))
