@@ -28,6 +28,8 @@ HEADER_FIRST_FAILED_AT = "eunoe-first-failed-at"
 HEADER_NOT_BEFORE = "eunoe-not-before"
 HEADER_ORIGIN = "eunoe-origin"
 HEADER_CODE = "eunoe-error-code"
+HEADER_BYTES = "eunoe-value-bytes"
+"""On a dead letter without its value: how large that was."""
 
 Body: TypeAlias = (
     events_pb2.DocumentAccepted

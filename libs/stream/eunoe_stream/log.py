@@ -74,7 +74,8 @@ class Log(Protocol):
     """A durable, partitioned log."""
 
     async def publish(self, records: Sequence[Record]) -> None:
-        """Append; returns when all are durable. Equal keys keep their order. Raises `StoreUnavailable` or `StorageFull`.
+        """Append; returns when all are durable. Equal keys keep their order. Raises `StoreUnavailable` or `StorageFull`, and
+        `PayloadTooLarge` for a record that this log never takes.
 
         Publishing the same record twice appends it twice; consumers are idempotent by their ledger.
         """

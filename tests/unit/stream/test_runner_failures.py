@@ -152,6 +152,17 @@ async def test_poison_first_in_the_partition_is_set_aside(bench: Any, change: di
     assert bench.counted("poison") == 1
 
 
+async def test_records_without_an_id_have_dead_letters_of_their_own_and_the_same_ones_when_they_come_again(bench: Any) -> None:
+    await bench.log.publish([replace(bench.record("a"), headers={}) for _ in range(3)])
+    for times in (1, 2):
+        consumer = bench.group if times == 1 else "again"
+        await bench.start(group=consumer)
+        await eventually(lambda times=times: bench.counted("poison") == 3 * times)
+    ids = [event_id for _, group, _, event_id, _ in bench.ledger.poison if group == bench.group]
+    assert len(set(ids)) == 3
+    assert {event_id for _, _, _, event_id, _ in bench.ledger.poison} == set(ids)
+
+
 async def test_a_stage_needs_an_event_with_a_document(bench: Any) -> None:
     await bench.start(topic=topics.DOCUMENT_EXTRACTED)
     record = bench.record("a")

@@ -13,10 +13,15 @@ from faststream.kafka.security import parse_security
 from faststream.security import BaseSecurity, SASLPlaintext, SASLScram256, SASLScram512
 
 from eunoe_stream.kafka.config import KafkaSettings
+from eunoe_stream.kafka.header_names import read_any_header_name
+from eunoe_stream.kafka.wire import COPY_ROOM
 
 MECHANISMS = {"PLAIN": SASLPlaintext, "SCRAM-SHA-256": SASLScram256, "SCRAM-SHA-512": SASLScram512}
 BATCH_BYTES = 65_536
 OBSERVER_FETCH_BYTES = 262_144
+
+# Every consumer of the package is made here.
+read_any_header_name()
 
 
 def make_broker(settings: KafkaSettings, *, client_id: str) -> KafkaBroker:
@@ -44,7 +49,7 @@ def make_producer(settings: KafkaSettings, *, client_id: str) -> AIOKafkaProduce
         acks="all",
         enable_idempotence=True,
         max_batch_size=BATCH_BYTES,
-        max_request_size=settings.max_record_bytes,
+        max_request_size=settings.max_record_bytes + COPY_ROOM,
         partitioner=DefaultPartitioner(),
     )
 

@@ -19,6 +19,11 @@ REFUSED = (
 TOO_LARGE = (errors.MessageSizeTooLargeError, errors.RecordListTooLargeError)
 
 
+def too_large() -> PayloadTooLarge:
+    """A record that will never be taken."""
+    return PayloadTooLarge("a record is larger than EUNOE_KAFKA__MAX_RECORD_BYTES, or than the broker allows")
+
+
 def mapped(error: BaseException) -> EunoeError:
     """`StoreUnavailable` for what the broker or the way to it refuses, `PayloadTooLarge` for a record above the limit."""
     name = type(error).__name__
@@ -26,7 +31,7 @@ def mapped(error: BaseException) -> EunoeError:
     if isinstance(error, EunoeError):
         return error
     if isinstance(error, TOO_LARGE):
-        named = PayloadTooLarge("a record is larger than EUNOE_KAFKA__MAX_RECORD_BYTES, or than the broker allows")
+        named = too_large()
     elif isinstance(error, errors.UnknownTopicOrPartitionError):
         named = StoreUnavailable("a topic is missing; `eunoe admin provision` creates it")
     elif isinstance(error, REFUSED):

@@ -14,18 +14,18 @@ from aiokafka import TopicPartition as KafkaPartition
 from eunoe_contracts import topics as topic_names
 from eunoe_contracts.clock import Clock, Ids
 from eunoe_contracts.errors import ConfigurationError, StoreUnavailable
-from eunoe_contracts.events import Record
+from eunoe_contracts.events import HEADER_ORIGIN, Record
 from faststream import AckPolicy
 from faststream.kafka import KafkaBroker
 
 from eunoe_stream.kafka.config import KafkaSettings
 from eunoe_stream.kafka.connection import make_broker, make_producer
-from eunoe_stream.kafka.errors import mapped, translated
+from eunoe_stream.kafka.errors import mapped, too_large, translated
 from eunoe_stream.kafka.member import KafkaMember
 from eunoe_stream.kafka.observer import Observer
 from eunoe_stream.kafka.producer import Producer
 from eunoe_stream.kafka.quiet import limit_client_logs
-from eunoe_stream.kafka.wire import outgoing
+from eunoe_stream.kafka.wire import COPY_ROOM, outgoing, size_of
 from eunoe_stream.log import Consumer, TopicPartition
 
 JOIN_MARGIN_S = 30.0
@@ -61,8 +61,17 @@ class KafkaLog:
         await self._observer.start()
 
     async def publish(self, records: Sequence[Record]) -> None:
-        """Append; returns when all in-sync replicas have all of them. Raises `StoreUnavailable` (also after `close`)."""
-        await self._producer.send([outgoing(each, prefix=self._settings.topic_prefix) for each in records])
+        """Append; returns when all in-sync replicas have all of them. Raises `StoreUnavailable` (also after `close`).
+
+        Raises `PayloadTooLarge` before any is sent; only when the broker's limit is below ours, some may be stored.
+        """
+        sent = [outgoing(each, prefix=self._settings.topic_prefix) for each in records]
+        for record, each in zip(records, sent, strict=True):
+            # A copy, by a retry or as a dead letter, of what was taken must be taken, too.
+            room = COPY_ROOM if HEADER_ORIGIN in record.headers else 0
+            if size_of(each) > self._settings.max_record_bytes + room:
+                raise too_large()
+        await self._producer.send(sent)
 
     async def consumer(self, group: str, topics: Sequence[str]) -> Consumer:
         """Join a group; returns when the group has given out its partitions, so after the other members have drained.

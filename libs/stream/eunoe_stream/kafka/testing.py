@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import for_code
+from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy
 
 from eunoe_stream.kafka.config import KafkaSettings
 from eunoe_stream.kafka.connection import make_admin
@@ -15,6 +17,41 @@ from eunoe_stream.kafka.log import KafkaLog
 from eunoe_stream.kafka.member import KafkaMember
 
 CREATE_MS = 30_000
+RawHeader = tuple[bytes, bytes | None]
+
+
+class _NameInBytes(str):
+    """A header name that goes out as the bytes that it was decoded from, which the client's own writer refuses."""
+
+    __slots__ = ()
+
+    def encode(self, encoding: str = "utf-8", errors: str = "surrogateescape") -> bytes:
+        return super().encode(encoding, errors)
+
+
+def raw_batch(key: bytes | None, value: bytes | None, headers: Sequence[RawHeader], *, count: int = 1, before: int = 0) -> Any:
+    """The builder of a batch of `count` such records behind `before` plain ones."""
+    named = [(_NameInBytes(name.decode(errors="surrogateescape")), content) for name, content in headers]
+    batch = _DefaultRecordBatchBuilderPy(2, 0, 0, -1, -1, -1, 10_000_000)
+    for number in range(before + count):
+        batch.append(number, None, key, value, named if number >= before else [])
+    return batch
+
+
+async def send_raw(
+    settings: KafkaSettings, topic: str, *, partition: int, key: bytes | None, value: bytes | None, headers: Sequence[RawHeader]
+) -> None:
+    """One record as a stranger's client may send it; the topic's name is that on the wire."""
+    producer = AIOKafkaProducer(bootstrap_servers=settings.bootstrap_servers, max_request_size=settings.max_record_bytes * 2)
+    await producer.start()
+    try:
+        batch = producer.create_batch()
+        batch.append(timestamp=None, key=b"k", value=b"")
+        batch._builder = raw_batch(key, value, headers)  # noqa: SLF001 - the public way takes text alone
+        batch.close()
+        await (await producer.send_batch(batch, topic, partition=partition))
+    finally:
+        await producer.stop()
 
 
 def trial_settings(address: str, *, prefix: str, **changes: Any) -> KafkaSettings:

@@ -12,6 +12,9 @@ from eunoe_contracts.events import Record
 from eunoe_stream.log import Delivery
 
 UNREADABLE = "\ufffd"
+AROUND_RECORD, AROUND_HEADER = 100, 10
+COPY_ROOM = 32_768
+"""What the headers of a retry or a dead letter may add to the largest record."""
 RawHeaders = tuple[tuple[str, bytes | None], ...]
 
 
@@ -50,6 +53,12 @@ def outgoing(record: Record, *, prefix: str) -> Outgoing:
     value = record.raw_value
     # A record without key and value is refused by the client; the empty value says as little.
     return Outgoing(topic, record.raw_key, b"" if value is None and record.raw_key is None else value, kept + added)
+
+
+def size_of(sent: Outgoing) -> int:
+    """Bytes that it takes in a batch of its own, at most."""
+    headers = sum(len(name.encode()) + len(value or b"") + AROUND_HEADER for name, value in sent.headers)
+    return AROUND_RECORD + len(sent.key or b"") + len(sent.value or b"") + headers
 
 
 def incoming(record: Any, *, prefix: str) -> Delivery:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from eunoe_contracts.errors import ContentError, EunoeError, PoisonEvent
-from eunoe_contracts.events import HEADER_EVENT_ID, HEADER_TENANT, HEADER_TRACE
+from eunoe_contracts.errors import ContentError, EunoeError, PayloadTooLarge, PoisonEvent
+from eunoe_contracts.events import HEADER_EVENT_ID, HEADER_TENANT, HEADER_TRACE, Record
 
 from eunoe_stream.ledger import Failure
 from eunoe_stream.log import Delivery
-from eunoe_stream.runner.dead_letters import dead_record
-from eunoe_stream.runner.retry import attempts_of, first_failure_of
+from eunoe_stream.runner.dead_letters import dead_notice, dead_record
+from eunoe_stream.runner.retry import attempts_of, first_failure_of, origin_of
 from eunoe_stream.runner.work import Work, Workplace
 
 LONGEST_OUTAGE = timedelta(hours=6)
@@ -64,7 +65,10 @@ class Failures:
         place = self._place
         now = place.clock.now()
         record = place.policy.record(work.delivery, place.subscription, attempts=0, first_failed_at=now, now=now)
-        await place.publish([record])
+        try:
+            await place.publish([record])
+        except PayloadTooLarge as error:
+            await self._bury(work, self._failure(work.delivery, error))
         place.circuit.neutral(work.subject, probe=work.probe)
         place.count("busy")
 
@@ -72,7 +76,7 @@ class Failures:
         """The record cannot be read."""
         failure = self._failure(delivery, error)
         await self._record_poison(delivery, failure, document=None)
-        await self._place.publish([dead_record(delivery, self._place.subscription, failure)])
+        await self._publish_dead(delivery, failure, [])
         self._place.count("poison")
         self._place.metrics.count("dead_letters_total", stage=self._place.label, code=failure.code)
 
@@ -106,7 +110,12 @@ class Failures:
             first_failed_at=failure.first_failed_at,
             now=failure.failed_at,
         )
-        await place.publish([record])
+        try:
+            await place.publish([record])
+        except PayloadTooLarge as error:
+            # With its new headers it is above the limit, so it cannot be tried again.
+            await self._bury(work, self._failure(work.delivery, error))
+            return
         place.count("retry")
 
     async def _bury(self, work: Work, failure: Failure) -> None:
@@ -115,9 +124,16 @@ class Failures:
             await place.insist(lambda: place.ledger.exhaust(work.event.tenant, key, failure), "exhaust")
         else:
             await self._record_poison(work.delivery, failure, document=work.event.document)
-        await place.publish([dead_record(work.delivery, place.subscription, failure), *work.stage_finished()])
+        await self._publish_dead(work.delivery, failure, work.stage_finished())
         place.count("dead")
         place.metrics.count("dead_letters_total", stage=place.label, code=failure.code)
+
+    async def _publish_dead(self, delivery: Delivery, failure: Failure, others: Sequence[Record]) -> None:
+        place = self._place
+        try:
+            await place.publish([dead_record(delivery, place.subscription, failure), *others])
+        except PayloadTooLarge:
+            await place.publish([dead_notice(delivery, place.subscription, failure), *others])
 
     async def _record_poison(self, delivery: Delivery, failure: Failure, *, document: UUID | None) -> None:
         headers = delivery.record.headers
@@ -126,7 +142,8 @@ class Failures:
                 headers.get(HEADER_TENANT, ""),
                 group=self._place.subscription.group,
                 failure=failure,
-                event_id=headers.get(HEADER_EVENT_ID, ""),
+                # What has no id is known by its place, so that each such record has a dead letter of its own.
+                event_id=headers.get(HEADER_EVENT_ID) or f"{origin_of(delivery)} {delivery.published_at.isoformat()}",
                 document=document,
             ),
             "dead letter",

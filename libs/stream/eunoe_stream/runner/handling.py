@@ -7,7 +7,7 @@ import itertools
 import logging
 from collections.abc import Sequence
 
-from eunoe_contracts.errors import EunoeError, InternalError, MalformedEvent, PoisonEvent, as_eunoe_error
+from eunoe_contracts.errors import EunoeError, InternalError, MalformedEvent, PayloadTooLarge, PoisonEvent, as_eunoe_error
 from eunoe_contracts.events import Event, Record, decode, encode
 from eunoe_contracts.stages import ClaimOutcome, FinishOutcome
 
@@ -137,7 +137,10 @@ class Handling:
 
     async def _complete(self, work: Work, outputs: Sequence[Record]) -> bool:
         place = self._place
-        await place.publish(outputs)
+        try:
+            await place.publish(outputs)
+        except PayloadTooLarge as error:
+            return await self._failures.failed(work, error)
         if (key := work.key) is not None:
             finished = await place.insist(
                 lambda: place.ledger.finish(work.event.tenant, key, owner=work.owner, now=place.clock.now()), "finish"

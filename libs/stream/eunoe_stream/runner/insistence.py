@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from eunoe_contracts.clock import Clock
-from eunoe_contracts.errors import EunoeError, as_eunoe_error
+from eunoe_contracts.errors import EunoeError, PayloadTooLarge, as_eunoe_error
 
 from eunoe_stream.runner.health import Progress
 
@@ -28,12 +28,16 @@ def where(error: BaseException) -> str:
 async def insist(call: Callable[[], Awaitable[T]], *, clock: Clock, progress: Progress, doing: str) -> T:
     """The result of `call`. Waits 0.1 s after a failure, then twice that, up to 5 s; the health shows the error meanwhile.
 
-    The offset stays open during that time, so nothing is lost when the process ends.
+    The offset stays open during that time, so nothing is lost when the process ends. Raises `PayloadTooLarge` at once: that record
+    no repetition makes smaller.
     """
     delay = FIRST_S
     while True:
         try:
             result = await call()
+        except PayloadTooLarge:
+            progress.went_on(doing)
+            raise
         except Exception as error:  # noqa: BLE001 - whatever it is, giving up would lose the record
             failure = as_eunoe_error(error)
             if progress.hindered(doing, failure.code):

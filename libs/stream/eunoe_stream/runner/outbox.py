@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from eunoe_contracts.errors import PayloadTooLarge
 from eunoe_contracts.events import Record
 
 from eunoe_stream.log import Log
 
 CLOSE_S = 5.0
+_Waiting = tuple[Sequence[Record], asyncio.Future[None]]
 
 
 class Outbox:
@@ -17,11 +19,11 @@ class Outbox:
 
     def __init__(self, log: Log) -> None:
         self._log = log
-        self._waiting: list[tuple[Sequence[Record], asyncio.Future[None]]] = []
+        self._waiting: list[_Waiting] = []
         self._sender: asyncio.Task[None] | None = None
 
     async def publish(self, records: Sequence[Record]) -> None:
-        """Return when these are durable. Raises what the log raises, for all that went together."""
+        """Return when these are durable. Raises what the log raises for all that went together, but `PayloadTooLarge` only for these."""
         if not records:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -42,14 +44,29 @@ class Outbox:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
-                await self._log.publish([record for records, _ in batch for record in records])
-            except BaseException as error:
+                await self._send_together(batch)
+            except BaseException:
                 for _, future in batch:
-                    if not future.done():
-                        future.set_exception(error) if isinstance(error, Exception) else future.cancel()
-                if not isinstance(error, Exception):
-                    raise
+                    future.cancel()
+                raise
+
+    async def _send_together(self, batch: Sequence[_Waiting]) -> None:
+        """Raises only what ends the task."""
+        try:
+            await self._log.publish([record for records, _ in batch for record in records])
+        except PayloadTooLarge as error:
+            if len(batch) == 1:
+                _end(batch, error)
             else:
-                for _, future in batch:
-                    if not future.done():
-                        future.set_result(None)
+                for each in batch:
+                    await self._send_together([each])
+        except Exception as error:  # noqa: BLE001 - for those who wait to judge
+            _end(batch, error)
+        else:
+            _end(batch, None)
+
+
+def _end(batch: Sequence[_Waiting], error: Exception | None) -> None:
+    for _, future in batch:
+        if not future.done():
+            future.set_result(None) if error is None else future.set_exception(error)

@@ -88,7 +88,7 @@ class Workplace:
         return await insist(call, clock=self.clock, progress=self.progress, doing=f"{self.label}: {doing}")
 
     async def publish(self, records: Sequence[Record]) -> None:
-        """Publish, tried until it succeeds."""
+        """Publish, tried until it succeeds. Raises `PayloadTooLarge` when the log never takes one of them."""
         await self.insist(lambda: self.outbox.publish(records), "publish")
 
     async def release(self, work: Work) -> None:
