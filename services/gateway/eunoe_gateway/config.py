@@ -61,4 +61,8 @@ class AuthSettings(BaseSettings):
         validation_alias=AliasChoices("EUNOE_AUTH__API_TOKEN", "API_TOKEN"),
         description="A fixed token with all scopes for the default tenant; empty means none.",
     )
+    operator_token: SecretStr = Field(
+        default=SecretStr(""),
+        description="A fixed token of the operator, who makes tokens for all tenants and reaches all dead letters; empty means none.",
+    )
     require_auth: bool = Field(default=False, description="Refuse anonymous calls also on loopback.")

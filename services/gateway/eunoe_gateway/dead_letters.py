@@ -124,6 +124,6 @@ def _reach(who: Principal, named: str) -> str | None:
     tenant = require(who, Scope.ADMIN)
     if not who.local_operator:
         if named and named != tenant:
-            raise PermissionDenied("Only the local operator may name another tenant.")
+            raise PermissionDenied("Only the operator may name another tenant.")
         return tenant
     return checked_tenant(named) if named else None

@@ -82,8 +82,9 @@ async def grpc_door(parts: DoorParts, servicers: Iterable[AddServicer], address:
 async def require_token_beyond_loopback(catalogue: TokenCatalogue, auth: AuthSettings, *addresses: Address) -> None:
     """Raises `ConfigurationError` when an address can be reached from elsewhere and no token exists."""
     open_ones = [str(each) for each in addresses if not each.is_loopback]
-    if open_ones and not auth.api_token.get_secret_value() and not await catalogue.tokens(None):
+    given = auth.api_token.get_secret_value() or auth.operator_token.get_secret_value()
+    if open_ones and not given and not await catalogue.tokens(None):
         raise ConfigurationError(
             f"{open_ones[0]} can be reached from other machines and no token exists: "
-            "create one (eunoe tokens create NAME), or set EUNOE_AUTH__API_TOKEN"
+            "create one (eunoe tokens create NAME), or set EUNOE_AUTH__API_TOKEN or EUNOE_AUTH__OPERATOR_TOKEN"
         )

@@ -1,4 +1,4 @@
-"""Who is calling: the operator's secret, the fixed API token, or a stored token (hashed, scoped, expiring, revocable)."""
+"""Who is calling: the operator, the fixed API token, or a stored token (hashed, scoped, expiring, revocable)."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ class Tokens:
         clock: Clock,
         ids: Ids,
         api_token: str,
+        operator_token: str,
         operator_secret: str,
         require_auth: bool,
         new_secret: Callable[[], str] = fresh_secret,
@@ -53,18 +54,18 @@ class Tokens:
         self._clock = clock
         self._ids = ids
         self._api_hash = secret_hash(api_token) if api_token else ""
-        self._operator_hash = secret_hash(operator_secret) if operator_secret else ""
-        self._require_auth = require_auth
+        self._operator_hashes = [secret_hash(each) for each in (operator_secret, operator_token) if each]
+        self._anonymous = not (api_token or operator_token or require_auth)
         self._new_secret = new_secret
 
     async def authenticate(self, secret: str, *, loopback: bool) -> Principal:
         """The principal of a secret. Without one: anonymous with all scopes, on loopback and when no token was configured."""
         if not secret:
-            if loopback and not self._api_hash and not self._require_auth:
+            if loopback and self._anonymous:
                 return Principal(DEFAULT_TENANT, ALL_SCOPES, "anonymous")
             raise Unauthenticated
         given = secret_hash(secret)
-        if self._operator_hash and hmac.compare_digest(given, self._operator_hash):
+        if any(hmac.compare_digest(given, each) for each in self._operator_hashes):
             return Principal(DEFAULT_TENANT, ALL_SCOPES, "operator", local_operator=True)
         if self._api_hash and hmac.compare_digest(given, self._api_hash):
             return Principal(DEFAULT_TENANT, ALL_SCOPES, "api")
@@ -91,7 +92,7 @@ class Tokens:
         tenant = require(who, Scope.ADMIN)
         if request.tenant and request.tenant != tenant:
             if not who.local_operator:
-                raise PermissionDenied("Only the local operator may create a token for another tenant.")
+                raise PermissionDenied("Only the operator may create a token for another tenant.")
             tenant = checked_tenant(request.tenant)
         now = self._clock.now()
         expires_at = fields.time(request.expires_at, "expires_at") if request.HasField("expires_at") else None
@@ -112,7 +113,7 @@ class Tokens:
         return admin_pb2.CreateTokenResponse(token=protobuf.token(row), secret=secret)
 
     async def list(self, who: Principal) -> admin_pb2.TokensResponse:
-        """Tokens of the caller's tenant, of all for the local operator."""
+        """Tokens of the caller's tenant, of all for the operator."""
         rows = await self._catalogue.tokens(self._reach(who))
         return admin_pb2.TokensResponse(tokens=[protobuf.token(each) for each in rows])
 

@@ -67,6 +67,7 @@ def build_application(
             clock=ports.clock,
             ids=ports.ids,
             api_token=auth.api_token.get_secret_value(),
+            operator_token=auth.operator_token.get_secret_value(),
             operator_secret=operator_secret,
             require_auth=auth.require_auth,
         ),

@@ -50,13 +50,14 @@ class TokenTable:
 
 
 class Office:
-    def __init__(self, *, api_token: str = "", require_auth: bool = False) -> None:
+    def __init__(self, *, api_token: str = "", operator_token: str = "", require_auth: bool = False) -> None:
         self.table, self.clock = TokenTable(), ManualClock()
         self.tokens = Tokens(
             self.table,
             clock=self.clock,
             ids=SequentialIds(),
             api_token=api_token,
+            operator_token=operator_token,
             operator_secret="the-operator",
             require_auth=require_auth,
         )
@@ -95,6 +96,18 @@ async def test_the_fixed_token_and_the_operator() -> None:
     assert (await office.tokens.authenticate("the-operator", loopback=False)).local_operator
     with pytest.raises(Unauthenticated):
         await office.tokens.authenticate("fixe", loopback=True)
+
+
+async def test_a_fixed_token_of_the_operator_makes_tokens_for_every_tenant_and_ends_anonymous_calls() -> None:
+    office = Office(operator_token="from-the-settings")
+    who = await office.tokens.authenticate("from-the-settings", loopback=False)
+    assert who.local_operator
+    _, secret = await office.new("ingest", who=who, tenant="t9")
+    assert (await office.tokens.authenticate(secret, loopback=False)).tenant == "t9"
+    assert (await office.tokens.authenticate("the-operator", loopback=False)).local_operator
+    for wrong in ("", "from-the-setting"):
+        with pytest.raises(Unauthenticated):
+            await office.tokens.authenticate(wrong, loopback=True)
 
 
 async def test_a_token_has_the_scopes_and_the_tenant_it_was_made_with() -> None:
