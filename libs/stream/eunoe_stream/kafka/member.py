@@ -101,7 +101,10 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # the libra
         owned = self._owned() if self._consumer is not None else by_source.keys()
         for source, deliveries in by_source.items():
             if source in owned:
-                self._floors.setdefault(source, deliveries[0].offset)
+                first = deliveries[0].offset
+                # Backwards within an assignment: the topic was deleted and made anew, and its offsets begin again.
+                begins_anew = first < self.positions.get(source, first)
+                self._floors[source] = first if begins_anew else self._floors.get(source, first)
                 self.positions[source] = deliveries[-1].offset + 1
                 self._intake.put(deliveries)
         self.moved_at = self._clock.monotonic()

@@ -103,7 +103,7 @@ class Observer:
         ends, starts = await self._ends(sources), await self._starts(sources, group)
         indexes = {each: self._keys.setdefault((group, each), KeyIndex()) for each in sources}
         for each, index in indexes.items():
-            index.begin(starts[each])
+            index.begin(starts[each], ends[each])
         if any(index.has(key, starts[each]) for each, index in indexes.items()):
             return True
         unread = {each: index.position for each, index in indexes.items() if index.position < ends[each]}

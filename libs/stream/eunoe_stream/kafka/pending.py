@@ -30,9 +30,11 @@ class KeyIndex:
         self.is_full = False
         """More keys are not committed than can be remembered; nothing is added until the group goes on."""
 
-    def begin(self, committed: int) -> None:
-        """Only what lies from here on counts now. What was committed need not be read; below the floor all is read again."""
-        if self._floor < 0 or committed < self._floor or committed > self.position:
+    def begin(self, committed: int, end: int) -> None:
+        """Only what lies from here on counts now. What was committed need not be read; below the floor all is read again, and so is a
+        partition that ends before what was read: the topic was deleted and made anew.
+        """
+        if self._floor < 0 or committed < self._floor or committed > self.position or end < self.position:
             self._last.clear()
             self._floor = self.position = committed
         if len(self._last) >= self._most:

@@ -47,6 +47,9 @@ def test_paused_partitions_keep_their_records() -> None:
     assert [each.offset for each in intake.take(10, frozenset())] == [0, 1, 2]
 
 
+END = 100
+
+
 @dataclass
 class Seen:
     key: bytes | None
@@ -55,36 +58,45 @@ class Seen:
 
 def test_the_index_knows_the_last_offset_of_each_key() -> None:
     index = KeyIndex()
-    index.begin(5)
+    index.begin(5, END)
     assert index.position == 5
     index.add([Seen(b"a", 5), Seen(None, 6), Seen(b"b", 7), Seen(b"a", 8)])
     assert index.position == 9
     assert index.has(b"a", 6)
     assert not index.has(b"b", 8)
-    index.begin(9)
+    index.begin(9, END)
     assert index.position == 9
     assert not index.has(b"a", 9)
 
 
 def test_the_index_jumps_with_the_group_and_reads_again_behind_its_floor() -> None:
     index = KeyIndex()
-    index.begin(0)
+    index.begin(0, END)
     index.add([Seen(b"a", 0)])
-    index.begin(10)
+    index.begin(10, END)
     assert index.position == 10, "what the group committed need not be read"
-    index.begin(0)
+    index.begin(0, END)
     assert index.position == 0, "and what was never read may not count as known"
+
+
+def test_a_partition_that_ends_before_what_was_read_is_a_new_one() -> None:
+    index = KeyIndex()
+    index.begin(0, 3)
+    index.add([Seen(b"gone", 0), Seen(b"gone", 1), Seen(b"gone", 2)])
+    index.begin(0, 1)
+    assert not index.has(b"gone", 0), "the topic was deleted with its records, and made anew"
+    assert index.position == 0
 
 
 def test_the_index_is_bounded_and_never_skips() -> None:
     index = KeyIndex(most=3)
-    index.begin(0)
+    index.begin(0, END)
     index.add([Seen(bytes([n]), n) for n in range(6)])
     assert index.is_full
     assert index.position == 3
     index.add([Seen(b"later", 6)])
     assert index.position == 3, "a gap would hide what lies in it"
-    index.begin(2)
+    index.begin(2, END)
     assert not index.is_full
     index.add([Seen(b"x", 3)])
     assert index.has(b"x", 2)

@@ -86,6 +86,18 @@ def batch(partition: int, *offsets: int) -> Any:
     return {KafkaPartition("p.t", partition): [Fetched(partition, each) for each in offsets]}
 
 
+async def test_offsets_that_begin_again_within_an_assignment_are_committed(member: KafkaMember, client: Client) -> None:
+    """The topic was deleted and made anew under the member."""
+    source = TopicPartition("t", 0)
+    await member.dispatch(batch(0, 5, 6))
+    await member.commit({source: 7})
+    await member.dispatch(batch(0, 0, 1))
+    await member.commit({source: 1})
+    await member.commit({source: 1})
+    await member.commit({source: 2})
+    assert client.commits == [{0: 7}, {0: 1}, {0: 2}]
+
+
 async def test_only_what_was_delivered_in_this_assignment_is_committed_and_only_forward(member: KafkaMember, client: Client) -> None:
     await member.dispatch(batch(0, 5, 6))
     await member.fetch(10, 0)
