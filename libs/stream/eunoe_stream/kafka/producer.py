@@ -18,7 +18,7 @@ from eunoe_stream.kafka.wire import Outgoing
 START_S = 30.0
 METADATA_S = 5.0
 MARGIN_S = 10.0
-STOP_S = 5.0
+STOP_S = 3.0
 logger = logging.getLogger(__name__)
 
 
@@ -117,7 +117,7 @@ class Producer:
 
 
 async def _stop(producer: AIOKafkaProducer) -> None:
-    """Flush and disconnect within 5 s. Without a broker a flush would wait for ever, so what is left then fails."""
+    """Flush and disconnect within 3 s. Without a broker a flush would wait for ever, so what is left then fails."""
     with suppress(KafkaError, OSError, TimeoutError):
         async with asyncio.timeout(STOP_S):
             await producer.stop()

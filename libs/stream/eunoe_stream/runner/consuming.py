@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class Consuming:
-    """Tasks of one subscription. `start` once, then `drain` and `stop`, which may be called twice."""
+    """Tasks of one subscription. `start` once, then `drain`, which may be left out, `halt` and `leave`."""
 
     def __init__(self, consumer: Consumer, place: Workplace) -> None:
         self.place = place
@@ -56,20 +56,23 @@ class Consuming:
         ]
 
     async def drain(self, timeout_s: float) -> None:
-        """Stop fetching and starting, give running handlers that long, commit, stop."""
+        """Stop fetching and starting, give running handlers that long, then halt."""
         self._stopping = True
         await _cancel(self._loops[:1])
         self.place.circuit.abandon()
         if running := self._tasks():
             await asyncio.wait(running, timeout=timeout_s)
-        await self.stop()
+        await self.halt()
 
-    async def stop(self) -> None:
-        """Cancel running handlers, commit what is finished, leave the group."""
+    async def halt(self) -> None:
+        """Cancel running handlers: from now on nothing is published. May be called twice."""
         self._stopping = True
         self.place.circuit.abandon()
         await _cancel([*self._loops, *self._tasks()])
         self._loops = []
+
+    async def leave(self) -> None:
+        """After `halt`: commit what is finished, leave the group. May be called twice."""
         await self._commit(self._partitions)
         try:
             await self._consumer.close()

@@ -39,6 +39,9 @@ class Outbox:
             for each in late:
                 each.cancel()
             await asyncio.gather(self._sender, return_exceptions=True)
+        # Behind what was stopped there may be more, for which nobody would come any more.
+        while self._waiting:
+            self._waiting.pop()[1].cancel()
 
     async def _send(self) -> None:
         while self._waiting:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 from eunoe_contracts import topics
 from eunoe_contracts.clock import Clock, Ids
@@ -75,17 +76,32 @@ class Runner:
 
     async def drain(self, timeout_s: float) -> None:
         """Stop fetching, finish what is in flight within `timeout_s` (real time), commit, then stop."""
-        await asyncio.gather(*(each.drain(timeout_s) for each in self._running))
+        await self._end([each.drain(timeout_s) for each in self._running])
         await self.stop()
 
     async def stop(self) -> None:
         """Cancel what is in flight; it is not committed, its claims are released, and it is delivered again later."""
-        await asyncio.gather(*(each.stop() for each in self._running))
-        await self._outbox.close()
+        await self._end([each.halt() for each in self._running])
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
         self._background = []
+
+    async def _end(self, halts: Sequence[Coroutine[Any, Any, None]]) -> None:
+        """Each leaves its group as soon as it has halted, the outbox closes after all of them: at a time, since from a log that does not
+        answer each would wait for itself.
+        """
+        halting = [asyncio.ensure_future(each) for each in halts]
+
+        async def leave(consuming: Consuming, halted: asyncio.Future[None]) -> None:
+            await halted
+            await consuming.leave()
+
+        async def close() -> None:
+            await asyncio.gather(*halting)
+            await self._outbox.close()
+
+        await asyncio.gather(close(), *(leave(*each) for each in zip(self._running, halting, strict=True)))
 
     def health(self) -> Mapping[str, GroupHealth]:
         """State per group; of several subscriptions of a group, sums and the worst."""
