@@ -34,6 +34,7 @@ class Bench:
 
     topic = topics.DOCUMENT_ACCEPTED
     group = GROUP
+    tier = TIER
 
     def __init__(self, address: str, stack: AsyncExitStack) -> None:
         self.prefix = f"trap{next(prefixes)}."
@@ -79,8 +80,8 @@ class Bench:
         settings = trial_settings(self.address, prefix=self.prefix, **changes)
         return await self.stack.enter_async_context(open_kafka_log(settings, clock=SystemClock(), ids=RandomIds()))
 
-    async def run(self, log: KafkaLog) -> Runner:
-        subscription = Subscription(self.topic, GROUP, self.handler, stage=Stage.EXTRACT)
+    async def run(self, log: KafkaLog, *, concurrency: int = 64) -> Runner:
+        subscription = Subscription(self.topic, GROUP, self.handler, stage=Stage.EXTRACT, concurrency=concurrency)
         runner = Runner(
             log,
             [subscription],

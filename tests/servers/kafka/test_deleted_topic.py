@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from aiokafka.admin import NewTopic
+from eunoe_contracts.errors import StoreUnavailable
 from eunoe_contracts.events import Record
 from eunoe_stream.kafka.testing import CREATE_MS, admin_of
 from eunoe_stream.log import Consumer, Delivery
@@ -21,7 +23,9 @@ async def taken(consumer: Consumer, count: int) -> Sequence[Delivery]:
     found: list[Delivery] = []
     async with asyncio.timeout(60):
         while len(found) < count:
-            found += await consumer.fetch(100, 1)
+            # Until the client has heard of the new topic, it is said to be missing.
+            with suppress(StoreUnavailable):
+                found += await consumer.fetch(100, 1)
     return found
 
 

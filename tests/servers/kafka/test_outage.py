@@ -1,4 +1,4 @@
-"""The broker is killed and comes back: what was acknowledged is there and arrives, and both sides go on by themselves."""
+"""The broker is killed and comes back (the chaos run stops it, too): what was acknowledged is there and arrives, and both sides go on by themselves."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.timeout(180)]
 EVENTUALLY_S = 60.0
 
 
-async def restarted(kafka: Any, *, killed: bool) -> None:
-    await asyncio.to_thread(kafka.kill if killed else kafka.stop)
-    await asyncio.to_thread(kafka.start)
-
-
-async def test_what_was_acknowledged_survives_a_kill_and_a_stop_and_arrives(bench: Any, kafka: Any) -> None:
+async def test_what_was_acknowledged_survives_a_kill_and_arrives(bench: Any, kafka: Any) -> None:
     log = await bench.open()
     acknowledged: set[int] = set()
     received: list[int] = []
@@ -52,10 +47,9 @@ async def test_what_was_acknowledged_survives_a_kill_and_a_stop_and_arrives(benc
 
     tasks = [asyncio.create_task(publish()), asyncio.create_task(receive())]
     try:
-        for killed in (True, False):
-            before = len(acknowledged)
-            await eventually(lambda before=before: len(acknowledged) > before + 100, timeout_s=EVENTUALLY_S)
-            await restarted(kafka, killed=killed)
+        await eventually(lambda: len(acknowledged) > 100, timeout_s=EVENTUALLY_S)
+        await asyncio.to_thread(kafka.kill)
+        await asyncio.to_thread(kafka.start)
         before = len(acknowledged)
         await eventually(lambda: len(acknowledged) > before + 100, timeout_s=EVENTUALLY_S)
         stop.set()

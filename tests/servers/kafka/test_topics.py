@@ -10,6 +10,8 @@ from eunoe_contracts import topics
 from eunoe_contracts.errors import ConfigurationError, StoreUnavailable
 from eunoe_contracts.events import Record
 from eunoe_stream.kafka import Difference, provision
+from eunoe_stream.kafka import log as kafka_log
+from eunoe_stream.kafka import producer as kafka_producer
 from eunoe_stream.kafka.testing import admin_of, trial_settings
 
 pytestmark = pytest.mark.servers
@@ -54,7 +56,9 @@ async def test_what_cannot_be_made_is_told(bench: Any) -> None:
     assert found.created == ()
 
 
-async def test_a_missing_topic_is_named_and_never_made_by_using_it(bench: Any) -> None:
+async def test_a_missing_topic_is_named_and_never_made_by_using_it(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kafka_log, "NEW_TOPIC_S", 0.5)
+    monkeypatch.setattr(kafka_producer, "METADATA_S", 0.5)
     log = await bench.open()
     reading, writing = await asyncio.gather(
         log.consumer("g", ["absent"]), log.publish([Record("absent", "k", b"")]), return_exceptions=True

@@ -11,7 +11,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, OffsetAndMetad
 from aiokafka import TopicPartition as KafkaPartition
 from aiokafka.errors import CommitFailedError, ConsumerStoppedError, IllegalStateError
 from eunoe_contracts.clock import Clock
-from eunoe_contracts.errors import EunoeError
+from eunoe_contracts.errors import EunoeError, StoreUnavailable
 
 from eunoe_stream.kafka.errors import mapped, translated
 from eunoe_stream.kafka.intake import Intake
@@ -23,6 +23,8 @@ POLL_MS = 300
 ROOM = 512
 """Records that may wait here; the poll loop rests while there are so many."""
 TROUBLE_S = 1.0
+MISSING_S = 2.0
+"""For so long news of a topic may be late; then it is said to be missing."""
 Batches = Mapping[Any, Sequence[Any]]
 logger = logging.getLogger(__name__)
 
@@ -46,6 +48,10 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # the libra
         self._revoked: Revoked | None = None
         self._draining: asyncio.Future[None] | None = None
         self._error: EunoeError | None = None
+        self._missing: tuple[str, ...] = ()
+        self._deleted: frozenset[str] = frozenset()
+        self._commits: set[asyncio.Future[None]] = set()
+        self._complete_at = clock.monotonic()
         self._bell = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
@@ -64,6 +70,7 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # the libra
         try:
             await self._room.wait()
             self._apply_pauses()
+            self._look_for_topics(consumer)
             return await self._fetched(consumer)
         except (ConsumerStoppedError, asyncio.CancelledError):
             raise
@@ -72,6 +79,22 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # the libra
             self._bell.set()
             await asyncio.sleep(TROUBLE_S)
             return {}
+
+    def _look_for_topics(self, consumer: AIOKafkaConsumer) -> None:
+        """A topic that is deleted is no error to the client, which waits for it without a word.
+
+        Offsets of it say nothing about one that is made anew by that name, so none is stored any more in this assignment: the client would
+        repeat the commit until there is such a topic, and its first records would be passed over.
+        """
+        now = self._clock.monotonic()
+        missing = tuple(each for each in self.topics if not consumer.partitions_for_topic(self._prefix + each))
+        if not missing:
+            self._complete_at = now
+        self._missing = missing if now - self._complete_at > MISSING_S else ()
+        if not self._deleted.issuperset(missing):
+            self._deleted |= frozenset(missing)
+            for each in self._commits:
+                each.cancel()
 
     async def _fetched(self, consumer: AIOKafkaConsumer) -> Batches:
         """Partitions that filled the last batch alone come after the others, since the client empties one before it takes the next."""
@@ -115,6 +138,9 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # the libra
     async def on_partitions_revoked(self, revoked: Any) -> None:
         """Before the group moves partitions: forget what nobody took, wait until the runner has finished the rest, but not for ever."""
         self._is_assigned = False
+        if self._consumer is not None:
+            # A deleted topic is a reason to move partitions.
+            self._look_for_topics(self._consumer)
         self._intake.clear()
         self.positions.clear()
         self._room.set()
@@ -138,6 +164,7 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # the libra
     async def on_partitions_assigned(self, assigned: Any) -> None:
         """The client has forgotten what was paused."""
         self._is_assigned = True
+        self._deleted = frozenset()
         self._apply_pauses()
         self.moved_at = self._clock.monotonic()
         logger.info("%s: %d partitions of %s", self.group, len(assigned), ", ".join(self.topics))
@@ -145,7 +172,10 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # the libra
     # For the runner.
 
     async def fetch(self, limit: int, wait_s: float) -> Sequence[Delivery]:
-        """Next records of the owned, unpaused partitions; see `Consumer.fetch`. Empty after `close`, and while work is drained."""
+        """Next records of the owned, unpaused partitions; see `Consumer.fetch`. Empty after `close`, and while work is drained.
+
+        Raises `StoreUnavailable` in place of an empty answer while a topic is missing; what else there is still comes.
+        """
         give_up = self._clock.monotonic() + wait_s
         while not self._closed:
             # Cleared before looking: what happens while we look rings again.
@@ -160,6 +190,8 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # the libra
                 return found
             rest = give_up - self._clock.monotonic()
             if rest <= 0:
+                if self._missing:
+                    raise StoreUnavailable(f"missing topics: {', '.join(self._missing)}; `eunoe admin provision` creates them")
                 break
             await wait_for(self._bell, self._clock, rest)
         return ()
@@ -169,15 +201,14 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # the libra
         consumer = self._consumer
         if consumer is None or self._closed:
             return
-        owned = self._owned()
+        self._look_for_topics(consumer)
+        owned = {each for each in self._owned() if each.topic not in self._deleted}
         # Only what came in this assignment, and only forward.
         due = {each: offset for each, offset in offsets.items() if each in owned and offset > self._floors.get(each, offset)}
         if not due:
             return
         try:
-            with translated():
-                async with asyncio.timeout(self._commit_timeout_s):
-                    await consumer.commit({_theirs(each, self._prefix): OffsetAndMetadata(offset, "") for each, offset in due.items()})
+            await self._store(consumer, due)
         except EunoeError as error:
             if isinstance(error.__cause__, (CommitFailedError, IllegalStateError)):
                 logger.info("%s: the group has moved on, offsets of %d partitions were not stored", self.group, len(due))
@@ -186,6 +217,22 @@ class KafkaMember(ConsumerRebalanceListener):  # type: ignore[misc]  # the libra
         for each, offset in due.items():
             if each in self._floors:
                 self._floors[each] = max(offset, self._floors[each])
+
+    async def _store(self, consumer: AIOKafkaConsumer, due: Mapping[TopicPartition, int]) -> None:
+        theirs = {_theirs(each, self._prefix): OffsetAndMetadata(offset, "") for each, offset in due.items()}
+        storing: asyncio.Future[None] = asyncio.ensure_future(consumer.commit(theirs))
+        self._commits.add(storing)
+        try:
+            with translated():
+                async with asyncio.timeout(self._commit_timeout_s):
+                    await storing
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise StoreUnavailable("a topic was deleted while its offsets were stored") from None
+        finally:
+            self._commits.discard(storing)
 
     def pause(self, partitions: frozenset[TopicPartition]) -> None:
         """Leave these out of `fetch` until `resume`, also after a rebalance."""

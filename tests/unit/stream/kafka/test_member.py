@@ -11,10 +11,10 @@ from aiokafka import TopicPartition as KafkaPartition
 from aiokafka.errors import CommitFailedError, KafkaConnectionError, TopicAuthorizationFailedError
 from eunoe_contracts.errors import StoreUnavailable
 from eunoe_stream.kafka import KafkaLog, KafkaSettings
-from eunoe_stream.kafka.member import ROOM, KafkaMember
+from eunoe_stream.kafka.member import MISSING_S, ROOM, KafkaMember
 from eunoe_stream.log import TopicPartition
 from eunoe_telemetry.clock import SystemClock
-from eunoe_telemetry.testing import SequentialIds, eventually
+from eunoe_telemetry.testing import ManualClock, SequentialIds, eventually
 from faststream.kafka import TestKafkaBroker
 
 P0, P1 = KafkaPartition("p.t", 0), KafkaPartition("p.t", 1)
@@ -42,6 +42,7 @@ class Client:
     asked: list[tuple[Any, ...]] = field(default_factory=list)
     error: Exception | None = None
     stuck: bool = False
+    is_deleted: bool = False
 
     def assignment(self) -> set[Any]:
         return self.owned
@@ -54,6 +55,10 @@ class Client:
 
     def resume(self, *partitions: Any) -> None:
         self.held = self.held - set(partitions)
+
+    def partitions_for_topic(self, topic: str) -> set[int] | None:
+        assert topic == "p.t"
+        return None if self.is_deleted else {0, 1}
 
     async def commit(self, offsets: Any) -> None:
         if self.stuck:
@@ -205,6 +210,44 @@ async def test_an_error_of_the_client_is_told_once_and_the_loop_goes_on(member: 
     client.error = None
     assert await polling == {}
     assert await member.fetch(10, 0) == ()
+
+
+async def test_a_topic_that_stays_away_is_told_and_holds_nothing_up(client: Client) -> None:
+    clock = ManualClock()
+    member = KafkaMember("g", ("t",), prefix="p.", clock=clock, drain_s=0.2, commit_timeout_s=0.1)
+    member.opened(client, lambda: asyncio.sleep(0))
+    client.is_deleted = True
+    await member.poll(client)
+    assert await member.fetch(10, 0) == (), "news of a new topic may be late"
+    clock.advance(MISSING_S + 0.1)
+    await member.poll(client)
+    await member.dispatch(batch(0, 1))
+    assert len(await member.fetch(10, 0)) == 1
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable, match="missing topics: t; `eunoe admin provision`"):
+            await member.fetch(10, 0)
+    client.is_deleted = False
+    await member.poll(client)
+    assert await member.fetch(10, 0) == ()
+
+
+async def test_offsets_of_a_deleted_topic_are_not_stored_for_one_made_anew(member: KafkaMember, client: Client) -> None:
+    await member.dispatch(batch(0, 0, 1))
+    await member.fetch(10, 0)
+    client.stuck = True  # the client repeats it until the topic is there again
+    storing = asyncio.create_task(member.commit({TopicPartition("t", 0): 2}))
+    await asyncio.sleep(0)
+    client.is_deleted = True
+    await member.on_partitions_revoked({P0, P1})
+    with pytest.raises(StoreUnavailable, match="deleted"):
+        await storing
+    client.stuck = client.is_deleted = False
+    await member.commit({TopicPartition("t", 0): 2})
+    assert client.commits == [], "it ends with the assignment"
+    await member.on_partitions_assigned({P0, P1})
+    await member.dispatch(batch(0, 0))
+    await member.commit({TopicPartition("t", 0): 1})
+    assert client.commits == [{0: 1}]
 
 
 async def test_polling_rests_while_enough_waits_and_goes_on_when_it_was_taken(member: KafkaMember, client: Client) -> None:
