@@ -1,4 +1,7 @@
-"""The broker is killed and comes back (the chaos run stops it, too): what was acknowledged is there and arrives, and both sides go on by themselves."""
+"""The broker is killed and comes back: what was acknowledged is there and arrives, and both sides go on by themselves.
+
+The chaos run stops it, too.
+"""
 
 from __future__ import annotations
 

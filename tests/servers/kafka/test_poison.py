@@ -71,6 +71,27 @@ async def test_a_record_above_the_fetch_size_and_above_our_limit_does_not_hold_i
     assert dict(letter.headers)["eunoe-origin"].startswith(f"{bench.topic}/1/".encode())
 
 
+async def test_a_compression_that_we_do_not_know_does_not_stop_a_partition(bench: Any, settings: Any) -> None:
+    """The brokers undo it: they are told to keep these topics uncompressed."""
+    for partition in range(4):
+        await send_raw(
+            settings,
+            bench.prefix + bench.topic,
+            partition=partition,
+            key=b"k",
+            value=b"{}" * 500,
+            headers=[],
+            compressed=partition % 2 == 0,
+        )
+    log = await bench.open()
+    await log.publish([bench.record(n) for n in range(12)])
+    await bench.run(log)
+    await eventually(lambda: len(bench.handled) == 12, timeout_s=EVENTUALLY_S)
+    await nothing_left(bench, log)
+    letters = await raw(settings, bench.prefix + topics.dead_topic(bench.topic, bench.group), 4)
+    assert {each.value for each in letters} == {b"{}" * 500}
+
+
 @pytest.mark.parametrize("narrower", [False, True])
 async def test_a_result_above_the_limit_ends_in_the_dead_letters(bench: Any, narrower: bool) -> None:
     """Above our own limit, and above that of a broker with a smaller one, which finds it only when it has been sent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,6 +11,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import for_code
 from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy
+from aiokafka.record.util import calc_crc32c
 
 from eunoe_stream.kafka.config import KafkaSettings
 from eunoe_stream.kafka.connection import make_admin
@@ -17,6 +19,9 @@ from eunoe_stream.kafka.log import KafkaLog
 from eunoe_stream.kafka.member import KafkaMember
 
 CREATE_MS = 30_000
+AS_PROVISIONED = {"message.timestamp.type": "LogAppendTime", "compression.type": "uncompressed"}
+HEAD, CHECKED_FROM = 61, 21
+"""Bytes of a batch before its records, and where its checksum begins to count."""
 RawHeader = tuple[bytes, bytes | None]
 
 
@@ -38,8 +43,35 @@ def raw_batch(key: bytes | None, value: bytes | None, headers: Sequence[RawHeade
     return batch
 
 
+class _Snappy:
+    """A batch in a compression that this client cannot undo (one literal, which is valid)."""
+
+    def __init__(self, batch: Any) -> None:
+        self._batch = batch
+
+    def size(self) -> int:
+        return int(self._batch.size())
+
+    def build(self) -> bytearray:
+        plain = bytearray(self._batch.build())
+        records, codec = plain[HEAD:], 2
+        length = bytes([len(records) & 0x7F | 0x80, len(records) >> 7])
+        whole = plain[:HEAD] + length + b"\xf4" + (len(records) - 1).to_bytes(2, "little") + records
+        struct.pack_into(">i", whole, 8, len(whole) - 12)
+        struct.pack_into(">h", whole, CHECKED_FROM, codec)
+        struct.pack_into(">I", whole, CHECKED_FROM - 4, calc_crc32c(bytes(whole[CHECKED_FROM:])))
+        return whole
+
+
 async def send_raw(
-    settings: KafkaSettings, topic: str, *, partition: int, key: bytes | None, value: bytes | None, headers: Sequence[RawHeader]
+    settings: KafkaSettings,
+    topic: str,
+    *,
+    partition: int,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Sequence[RawHeader],
+    compressed: bool = False,
 ) -> None:
     """One record as a stranger's client may send it; the topic's name is that on the wire."""
     producer = AIOKafkaProducer(bootstrap_servers=settings.bootstrap_servers, max_request_size=settings.max_record_bytes * 2)
@@ -47,7 +79,8 @@ async def send_raw(
     try:
         batch = producer.create_batch()
         batch.append(timestamp=None, key=b"k", value=b"")
-        batch._builder = raw_batch(key, value, headers)  # noqa: SLF001 - the public way takes text alone
+        raw = raw_batch(key, value, headers)
+        batch._builder = _Snappy(raw) if compressed else raw  # noqa: SLF001 - the public way takes text alone
         batch.close()
         await (await producer.send_batch(batch, topic, partition=partition))
     finally:
@@ -90,10 +123,7 @@ async def admin_of(settings: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient
 async def trial_topics(settings: KafkaSettings, names: Iterable[str], *, partitions: int = 4) -> AsyncIterator[None]:
     """These topics, with the prefix; all topics with the prefix are deleted at the end."""
     async with admin_of(settings) as admin:
-        asked = [
-            NewTopic(settings.topic_prefix + each, partitions, 1, topic_configs={"message.timestamp.type": "LogAppendTime"})
-            for each in names
-        ]
+        asked = [NewTopic(settings.topic_prefix + each, partitions, 1, topic_configs=AS_PROVISIONED) for each in names]
         answer = await admin.create_topics(asked, timeout_ms=CREATE_MS)
         for topic, code, message in answer.topic_errors:
             if code:

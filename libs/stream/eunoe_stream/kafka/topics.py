@@ -87,6 +87,8 @@ def _plan(settings: KafkaSettings, name: str, partitions: int, retention_hours: 
         "min.insync.replicas": str(settings.insync),
         # The broker's time: one wrong clock can neither delete records early nor have its records refused.
         "message.timestamp.type": "LogAppendTime",
+        # What a stranger's client compresses in a way that ours does not know, the brokers undo; else it would stop its partition.
+        "compression.type": "uncompressed",
     }
     return TopicPlan(settings.topic_prefix + name, partitions, settings.replication, configuration)
 
