@@ -10,7 +10,7 @@ TWO := --numprocesses 2 --dist worksteal
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check format protos lock image-packages compose-env samples docs wheel wheel-test test-faults test-servers servers-up servers-down faults test-wheel bench clean models
+.PHONY: help setup demo outage test quick check format protos lock image-packages compose-env samples docs wheel wheel-test test-faults test-servers chaos servers-up servers-down faults test-wheel bench clean models
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,6 +33,12 @@ test: setup ## the tests (all but faults and wheel)
 
 test-servers: setup ## the tests on real servers (Kafka, PostgreSQL, Weaviate, Neo4j, S3), which it installs and starts
 	$(BIN)/pytest tests -m servers
+
+outage: setup ## Kafka is away for a minute under the six processes (15 s in test-servers), with the figures
+	EUNOE_TEST_OUTAGE_S=60 $(BIN)/pytest tests/servers/cluster/test_outages_long.py -m servers -s -k broker
+
+chaos: $(READY) ## kill members and broker of a Kafka group at random for SECONDS=300, then look whether anything was lost (BROKEN=1: it must be)
+	PYTHONPATH=tools $(BIN)/python -m chaos --seconds $(or $(SECONDS),300) $(if $(SEED),--seed $(SEED)) $(if $(BROKEN),--broken)
 
 servers-up: $(READY) ## start the real servers on loopback and print where they are
 	@PYTHONPATH=tools $(BIN)/python -m servers up $(NAMES)
