@@ -218,6 +218,20 @@ async def test_what_cannot_be_published_is_not_committed(bench: Any, part: str, 
     assert len(bench.dead()) == (1 if part == ".dead" else 0)
 
 
+async def test_a_dead_letter_that_a_crash_prevents_is_published_by_the_next_delivery(bench: Any) -> None:
+    """The ledger may not say that it is dead before the record is on the dead topic."""
+    log = BrokenTopics(bench.log, ".dead")
+    bench.fail("a", CorruptDocument(), times=2)
+    runner = await bench.start(log=log)
+    await bench.accept("a")
+    await eventually(lambda: log.refused >= 1)
+    await runner.stop()
+    await bench.start(instance="two")
+    await bench.committed()
+    assert len(bench.dead()) == 1
+    assert bench.state("a") is StageState.EXHAUSTED
+
+
 @pytest.mark.parametrize("name", ["claim", "may_write", "finish"])
 async def test_a_ledger_that_does_not_answer_costs_no_attempt(bench: Any, name: str) -> None:
     bench.ledger.fail(name, StoreUnavailable(), times=4)

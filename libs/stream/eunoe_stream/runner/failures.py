@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
 from enum import StrEnum
 from uuid import UUID
 
 from eunoe_contracts.errors import ContentError, EunoeError, PayloadTooLarge, PoisonEvent
-from eunoe_contracts.events import HEADER_EVENT_ID, HEADER_TENANT, HEADER_TRACE, Record
+from eunoe_contracts.events import HEADER_EVENT_ID, HEADER_TENANT, HEADER_TRACE
 
 from eunoe_stream.ledger import Failure
 from eunoe_stream.log import Delivery
@@ -76,7 +75,7 @@ class Failures:
         """The record cannot be read."""
         failure = self._failure(delivery, error)
         await self._record_poison(delivery, failure, document=None)
-        await self._publish_dead(delivery, failure, [])
+        await self._publish_dead(delivery, failure)
         self._place.count("poison")
         self._place.metrics.count("dead_letters_total", stage=self._place.label, code=failure.code)
 
@@ -120,20 +119,22 @@ class Failures:
 
     async def _bury(self, work: Work, failure: Failure) -> None:
         place = self._place
+        # Before the ledger: once that says so, a delivery after a crash is passed over, and nobody would publish it any more.
+        await self._publish_dead(work.delivery, failure)
         if (key := work.key) is not None:
             await place.insist(lambda: place.ledger.exhaust(work.event.tenant, key, failure), "exhaust")
         else:
             await self._record_poison(work.delivery, failure, document=work.event.document)
-        await self._publish_dead(work.delivery, failure, work.stage_finished())
+        await place.publish(work.stage_finished())
         place.count("dead")
         place.metrics.count("dead_letters_total", stage=place.label, code=failure.code)
 
-    async def _publish_dead(self, delivery: Delivery, failure: Failure, others: Sequence[Record]) -> None:
+    async def _publish_dead(self, delivery: Delivery, failure: Failure) -> None:
         place = self._place
         try:
-            await place.publish([dead_record(delivery, place.subscription, failure), *others])
+            await place.publish([dead_record(delivery, place.subscription, failure)])
         except PayloadTooLarge:
-            await place.publish([dead_notice(delivery, place.subscription, failure), *others])
+            await place.publish([dead_notice(delivery, place.subscription, failure)])
 
     async def _record_poison(self, delivery: Delivery, failure: Failure, *, document: UUID | None) -> None:
         headers = delivery.record.headers
