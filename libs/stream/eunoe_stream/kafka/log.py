@@ -13,7 +13,7 @@ from typing import Any
 from aiokafka import TopicPartition as KafkaPartition
 from eunoe_contracts import topics as topic_names
 from eunoe_contracts.clock import Clock, Ids
-from eunoe_contracts.errors import ConfigurationError, StoreUnavailable
+from eunoe_contracts.errors import ConfigurationError, EunoeError
 from eunoe_contracts.events import HEADER_ORIGIN, Record
 from faststream import AckPolicy
 from faststream.kafka import KafkaBroker
@@ -159,7 +159,7 @@ class KafkaLog:
     async def _close(self, member: KafkaMember) -> None:
         try:
             await member.close()
-        except StoreUnavailable as error:
+        except EunoeError as error:
             logger.warning("%s: leaving the group failed (%s)", member.group, error.message)
 
     def _subscriber(self, member: KafkaMember) -> Any:
