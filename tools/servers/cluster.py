@@ -31,10 +31,11 @@ SECRET = "only-for-tests-on-loopback"  # noqa: S105 - guards nothing outside of 
 class ServiceProcess(Server):
     """One replica of a service. It is ready when its admin port says that it serves."""
 
-    def __init__(self, folder: Path, service: str, settings: Mapping[str, str], *, replica: int = 0, grpc: int = 0) -> None:
+    def __init__(self, folder: Path, service: str, settings: Mapping[str, str], *, module: str, replica: int = 0, grpc: int = 0) -> None:
         self.name = f"{service}-{replica}"
         super().__init__(folder)
         self.service = service
+        self._module = module
         admin, free, self.http = free_ports(3)
         self.grpc = grpc or free
         self.admin = f"http://{HOST}:{admin}"
@@ -47,7 +48,7 @@ class ServiceProcess(Server):
 
     def command(self) -> Sequence[str]:
         """The module's main, in this interpreter."""
-        return [sys.executable, "-m", MODULES[self.service]]
+        return [sys.executable, "-m", self._module]
 
     def environment(self) -> Mapping[str, str]:
         """Where everything is."""
@@ -78,10 +79,13 @@ class ServiceProcess(Server):
 
 
 class Cluster:
-    """Processes that share one set of servers and a name space of their own on them. `settings` are given to all of them."""
+    """Processes that share one set of servers and a name space of their own on them. `settings` are given to all of them; `modules`
+    are other programs in the place of some services.
+    """
 
-    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str], *, modules: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self._modules = {**MODULES, **(modules or {})}
         self.processes: dict[str, ServiceProcess] = {}
         embedder, search = free_ports(2)
         self.settings = {
@@ -109,7 +113,9 @@ class Cluster:
         """Start one more replica of a service."""
         replica = sum(each.service == service for each in self.processes.values())
         grpc = 0 if replica else self._grpc.get(service, 0)
-        process = ServiceProcess(self.folder / f"{service}-{replica}", service, self.settings, replica=replica, grpc=grpc)
+        process = ServiceProcess(
+            self.folder / f"{service}-{replica}", service, self.settings, module=self._modules[service], replica=replica, grpc=grpc
+        )
         self.processes[process.name] = process
         process.start()
         return process
