@@ -1,59 +1,20 @@
-"""A document's life through six processes on the real servers, also while they are killed."""
+"""A document's life through six processes on the real servers, also while the processes are killed."""
 
 from __future__ import annotations
 
-import random
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
-from servers.cluster import MODULES, Cluster
+from driving import Wave, ended, eventually, hits, post, search
+from evidence import check_wave
+from servers.cluster import MODULES, Cluster, ServiceProcess
+from servers.fixtures import Servers
+from strictness import refusal
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
-ENDS = {"done", "failed", "cancelled"}
-WORDS = ["harbour", "lantern", "copper", "meadow", "engine", "violin", "glacier", "pepper", "saddle", "ticket", "anchor", "window"]
-
-
-def eventually(condition: Callable[[], bool], limit_s: float, what: Callable[[], object] = lambda: "") -> None:
-    deadline, tick = time.monotonic() + limit_s, threading.Event()
-    while not condition():
-        assert time.monotonic() < deadline, f"not in time: {what()}"
-        tick.wait(0.1)
-
-
-def post(http: httpx.Client, content: str, container: str, **fields: Any) -> str:
-    answer = http.post("/v1/documents", json={"content": content, "container": container, **fields})
-    assert answer.status_code == 202, answer.text
-    return str(answer.json()["id"])
-
-
-def of(http: httpx.Client, identity: str) -> dict[str, Any]:
-    answer = http.get(f"/v1/documents/{identity}")
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
-
-
-def ended(http: httpx.Client, ids: Sequence[str], limit_s: float = 120) -> list[dict[str, Any]]:
-    open_ones = set(ids)
-
-    def all_ended() -> bool:
-        open_ones.difference_update([each for each in open_ones if of(http, each)["status"] in ENDS])
-        return not open_ones
-
-    eventually(all_ended, limit_s, lambda: [of(http, each) for each in sorted(open_ones)[:3]])
-    return [of(http, each) for each in ids]
-
-
-def hits(http: httpx.Client, query: str, container: str) -> list[dict[str, Any]]:
-    answer = http.post("/v1/search", json={"query": query, "container": container})
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["results"]
-    return found
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600), pytest.mark.usefixtures("everything")]
 
 
 def test_a_document_is_found_and_erased(http: httpx.Client) -> None:
@@ -73,22 +34,57 @@ def test_every_part_is_ready(cluster: Cluster) -> None:
         assert cluster[service].get("/ready")[0] == 200, cluster[service].parts()
 
 
-@pytest.mark.parametrize("service", [each for each in MODULES if each != "gateway"])
-def test_a_killed_service_loses_nothing(http: httpx.Client, cluster: Cluster, service: str) -> None:
-    """kill -9 in the middle of work: after its return every acknowledged document ends once, poison in the dead letters."""
-    draw, container = random.Random(service), f"c{uuid4().hex}"
-    texts = [f"Report {n} of {service}: {' '.join(draw.sample(WORDS, 6))} number{n}." for n in range(12)]
-    ids = [post(http, text, container, name=f"r{n}.txt") for n, text in enumerate(texts)]
-    poison = post(http, "<html><body><script>1</script></body></html>", container, content_type="html", name="empty.html")
-    cluster[service].kill()
-    ids += [post(http, f"Late {text}", container, name=f"late{n}.txt") for n, text in enumerate(texts)]
-    cluster[service].start()
-    assert {each["status"] for each in ended(http, ids)} == {"done"}
-    assert ended(http, [poison])[0]["error_code"] == "empty_extraction"
-    assert http.post("/v1/documents/list", json={"container": container}).json()["total"] == len(ids) + 1
-    letters = http.get("/v1/dead-letters").json()["dead_letters"]
-    assert {each["code"] for each in letters} == {"empty_extraction"}
-    assert sum(each["document_id"] == poison for each in letters) == 1
-    found = hits(http, "report number7", container)
-    assert ids[7] in [each["document_id"] for each in found]
-    assert len({(each["document_id"], each["content"]) for each in found}) == len(found), "a passage is there twice"
+def test_of_two_statements_50_ms_apart_the_newer_can_take_the_place_of_the_older_at_once(http: httpx.Client) -> None:
+    """Both are found by their vectors when they are done, and one that is superseded is gone from the next answer."""
+    container = f"c{uuid4().hex}"
+    older = post(http, "My favourite colour is green.", container, name="older.txt")
+    threading.Event().wait(0.05)
+    newer = post(http, "My favourite colour is red.", container, name="newer.txt")
+    assert {each["status"] for each in ended(http, [older, newer])} == {"done"}
+
+    def remembered(**filters: object) -> dict[str, str]:
+        found = hits(http, "favourite colour", container, mode="vector", filters={"kinds": ["preference"], **filters})
+        return {each["document_id"]: each["id"] for each in found}
+
+    known = remembered()
+    assert set(known) == {older, newer}
+    changed = http.patch(f"/v1/memories/{known[older]}", json={"is_latest": False})
+    assert changed.status_code == 200, changed.text
+    assert set(remembered()) == {newer}
+    assert list(remembered(latest_only=False)) == [newer, older]
+    assert http.patch(f"/v1/memories/{known[older]}", json={"is_latest": True}).status_code == 200
+    assert set(remembered()) == {newer, older}
+
+
+def test_killed_services_lose_nothing(http: httpx.Client, cluster: Cluster, servers: Servers, strict: ServiceProcess) -> None:
+    """kill -9 of each in turn in the middle of work: every acknowledged document ends once, poison in the dead letters."""
+    container = f"c{uuid4().hex}"
+    beacon = post(http, "The lighthouse stands on the cliff.", f"{container}.beacon", name="beacon.txt")
+    assert ended(http, [beacon])[0]["status"] == "done"
+
+    def while_away(service: str) -> None:
+        if service == "embedder":
+            answer = search(http, "lighthouse", f"{container}.beacon")
+            assert "dense" in answer["degraded"]
+            assert [each["document_id"] for each in answer["results"]] == [beacon]
+            assert refusal(strict, "lighthouse", f"{container}.beacon") == "store_unavailable"
+            eventually(lambda: not cluster["search"].parts()["embedder"]["ok"], 30, cluster["search"].parts)
+        if service == "search":
+            refused = http.post("/v1/search", json={"query": "lighthouse"})
+            assert (refused.status_code, refused.json()["code"]) == (503, "store_unavailable")
+            eventually(lambda: not http.get("/ready").json()["parts"]["search"]["ok"], 30)
+
+    wave = Wave(cluster.url, container)
+    began = time.monotonic()
+    with wave.rolling():
+        wave.more(8)
+        for service in MODULES:
+            cluster[service].kill()
+            while_away(service)
+            if service != "gateway":
+                wave.more(3)
+            cluster[service].start()
+            wave.more(3)
+    print(f"{wave.count} documents in {time.monotonic() - began:.0f} s, repeated calls: {dict(wave.refusals)}")  # noqa: T201
+    assert wave.refusals, "the gateway was away and nobody noticed"
+    check_wave(http, cluster, servers, wave)
