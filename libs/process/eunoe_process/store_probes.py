@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from uuid import UUID
 
 from eunoe_contracts import topics
 from eunoe_contracts.tenancy import DEFAULT_TENANT
@@ -28,7 +29,8 @@ def store_probes(stores: Stores) -> Mapping[str, Probe]:
         return True, f"model {await stores.vectors.bound_model() or 'none'}"
 
     async def graph() -> tuple[bool, str]:
-        await stores.graph.nodes(DEFAULT_TENANT, [])
+        # A key that nobody has: without any, a store has nothing to ask its server for.
+        await stores.graph.nodes(DEFAULT_TENANT, [UUID(int=0)])
         return True, ""
 
     async def log() -> tuple[bool, str]:
