@@ -147,17 +147,17 @@ class Wave:
     def _acknowledged(self, body: Mapping[str, object], headers: Mapping[str, str]) -> str | None:
         give_up = time.monotonic() + 100
         while time.monotonic() < give_up:
-            began = time.monotonic()
-            try:
-                # A client for each call, as of many callers: kept connections die with the gateway.
-                with client(self._url, timeout=30) as http:
+            # A client for each call, as of many callers: kept connections die with the gateway.
+            with client(self._url, timeout=30) as http:
+                began = time.monotonic()
+                try:
                     answer = http.post("/v1/documents", json=body, headers=headers)
-            except httpx.HTTPError as error:
-                self.refusals[type(error).__name__] += 1
-            else:
-                if answer.status_code == ACCEPTED:
-                    self.accepted.append((began, time.monotonic() - began))
-                    return str(answer.json()["id"])
-                self.refusals[f"{answer.status_code} {answer.json().get('code')}"] += 1
+                except httpx.HTTPError as error:
+                    self.refusals[type(error).__name__] += 1
+                else:
+                    if answer.status_code == ACCEPTED:
+                        self.accepted.append((began, time.monotonic() - began))
+                        return str(answer.json()["id"])
+                    self.refusals[f"{answer.status_code} {answer.json().get('code')}"] += 1
             threading.Event().wait(0.1)
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import grpc
@@ -45,6 +46,9 @@ def narrow(cluster: Cluster, tmp_path: Path) -> Iterator[ServiceProcess]:
 def test_beyond_the_backlog_callers_wait_and_memory_stays(
     http: httpx.Client, cluster: Cluster, servers: Servers, narrow: ServiceProcess, door: httpx.Client
 ) -> None:
+    count = "SELECT count(*) FROM documents WHERE is_open"
+    postgres: Any = servers["postgres"]
+    eventually(lambda: postgres.sql(count) == [(0,)], 120, lambda: postgres.sql(count))  # of earlier tests
     cluster["extractor"].kill()  # nobody consumes: the producer is quicker by any factor
     container = f"c{uuid4().hex}"
 

@@ -32,7 +32,7 @@ def test_while_the_broker_is_away_documents_are_accepted_and_end_afterwards(
         for each in waves:
             stack.enter_context(each.rolling())
         for each in waves:
-            each.more(2)
+            each.more(4)
         servers["kafka"].kill()
         away = time.monotonic()
         eventually(lambda: time.monotonic() > away + OUTAGE_S, OUTAGE_S + 5)
@@ -41,12 +41,14 @@ def test_while_the_broker_is_away_documents_are_accepted_and_end_afterwards(
         for each in waves:
             each.more(2)
     during = sorted(took for each in waves for began, took in each.accepted if away <= began < back)
-    assert len(during) > OUTAGE_S, "next to nothing was accepted"
+    assert len(during) >= CALLERS, "next to nothing was accepted"
+    usual = sorted(took for each in waves for began, took in each.accepted if began + took < away)
     p50, p99 = during[len(during) // 2], during[int(len(during) * 0.99)]
     began = time.monotonic()
     for each in waves:
         check_wave(http, cluster, servers, each, limit_s=240)
     figures = f"{len(during)} accepted in {back - away:.0f} s without a broker, p50 {p50:.2f} s, p99 {p99:.2f} s, most {during[-1]:.2f} s"
+    figures += f" (with one: p50 {usual[len(usual) // 2]:.2f} s)"
     print(f"{figures}; all ended and checked {time.monotonic() - began:.0f} s later")  # noqa: T201
     record_property("accepted", figures)
     assert not any(each.refusals for each in waves)
