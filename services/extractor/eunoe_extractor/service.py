@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
+from uuid import UUID
 
 from eunoe.v1 import events_pb2
 from eunoe_contracts import topics
 from eunoe_contracts.clock import Clock
 from eunoe_contracts.content import Kind, Unit
-from eunoe_contracts.errors import EmptyExtraction, LowTextQuality, MalformedEvent
+from eunoe_contracts.errors import EmptyExtraction, EunoeError, LowTextQuality, MalformedEvent
 from eunoe_contracts.events import Event, document_event
 from eunoe_contracts.identity import session_id
 from eunoe_models.embedding.port import TokenCounter
@@ -29,7 +30,7 @@ from eunoe_extractor.segments.limits import Limits
 from eunoe_extractor.segments.outline import Origin, units
 from eunoe_extractor.segments.stop import StoppableCounter
 from eunoe_extractor.title import date_of, speaker_of, title_of
-from eunoe_extractor.turn import Before, awaited_before, said_before, turn_of
+from eunoe_extractor.turn import Before, awaited_before, said, said_before, turn_of
 
 
 class ExtractCatalogue(DocumentCatalogue, UnitCatalogue, Protocol):
@@ -66,6 +67,8 @@ async def extract(
     if made and turn is not None and not before.is_final:
         # Stored before it waits for the turn before it, so that the turn after it need not wait for both.
         before = await awaited_before(row, turn, catalogue=catalogue, clock=clock)
+        if before.awaited is not None:
+            before = Before(await _read_ahead(row.tenant, before.awaited, counter, limits, catalogue=catalogue, blobs=blobs, parser=parser))
         if before.text != origin.before:
             made = await _stored(replace(origin, before=before.text), parsed, row, counter, limits, catalogue=catalogue, clock=clock)
     if not made:
@@ -120,6 +123,24 @@ def _origin(row: DocumentRow, parsed_title: str) -> Origin:
     )
 
 
+async def _read_ahead(
+    tenant: str, document: UUID, tokens: TokenCounter, limits: Limits, *, catalogue: DocumentCatalogue, blobs: BlobStore, parser: Parser
+) -> str:
+    """What a turn says that is accepted and not read yet: it may stand in the queue behind the very turns that wait for it.
+
+    Empty when it cannot be read, as it then says nothing when its own time comes either.
+    """
+    row = await catalogue.document(tenant, document)
+    if row is None:
+        return ""
+    try:
+        parsed = await _parse(row, blobs=blobs, parser=parser)
+        made = await _cut(_origin(row, parsed.title), parsed, tokens, limits)
+    except EunoeError:
+        return ""
+    return said([each for each in made if each.kind is Kind.PASSAGE])
+
+
 async def _stored(
     origin: Origin,
     parsed: ParsedDocument,
@@ -130,15 +151,20 @@ async def _stored(
     catalogue: UnitCatalogue,
     clock: Clock,
 ) -> Sequence[Unit]:
-    # Cutting a long document takes seconds of pure computation, which the event loop cannot give. Empty when fenced.
+    # Empty when fenced.
+    made = await _cut(origin, parsed, tokens, limits)
+    is_stored = await catalogue.put_units(row.tenant, row.id, row.generation, made, title=origin.title, now=clock.now())
+    return made if is_stored else ()
+
+
+async def _cut(origin: Origin, parsed: ParsedDocument, tokens: TokenCounter, limits: Limits) -> list[Unit]:
+    # Cutting a long document takes seconds of pure computation, which the event loop cannot give.
     # When the deadline ends the wait, the thread must end too: several of them would starve everything else.
     stop = threading.Event()
     try:
-        made = await off_loop(sum(len(each.text) for each in parsed.blocks), _units, origin, parsed, StoppableCounter(tokens, stop), limits)
+        return await off_loop(sum(len(each.text) for each in parsed.blocks), _units, origin, parsed, StoppableCounter(tokens, stop), limits)
     finally:
         stop.set()
-    is_stored = await catalogue.put_units(row.tenant, row.id, row.generation, made, title=origin.title, now=clock.now())
-    return made if is_stored else ()
 
 
 def _units(origin: Origin, parsed: ParsedDocument, tokens: TokenCounter, limits: Limits) -> list[Unit]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from eunoe_contracts.clock import Clock
+from eunoe_contracts.content import Unit
 from eunoe_stores.catalogue.port import UnitCatalogue
 from eunoe_stores.catalogue.rows import DocumentRow
 
-WAIT_S = 5.0
-GAP_S = 0.5
+WAIT_S = 0.5
 PAUSE_S = 0.05
 
 
@@ -33,17 +35,17 @@ def turn_of(row: DocumentRow) -> Turn | None:
 class Before:
     """What was said before a turn, with its speaker; empty for the first.
 
-    `is_awaited` while the turn before is not read yet, `is_gap` when the position before has not come in (yet).
+    `awaited` is the turn before while it is not read yet, `is_gap` when the position before has not come in (yet).
     """
 
     text: str = ""
-    is_awaited: bool = False
+    awaited: UUID | None = None
     is_gap: bool = False
 
     @property
     def is_final(self) -> bool:
         """True when waiting would change nothing."""
-        return not self.is_awaited and not self.is_gap
+        return self.awaited is None and not self.is_gap
 
 
 async def said_before(row: DocumentRow, turn: Turn, *, catalogue: UnitCatalogue) -> Before:
@@ -55,20 +57,26 @@ async def said_before(row: DocumentRow, turn: Turn, *, catalogue: UnitCatalogue)
         return Before(is_gap=turn.position > 0)
     is_gap = earlier.position != turn.position - 1
     if not earlier.passages:
-        return Before(is_awaited=earlier.is_awaited, is_gap=is_gap)
-    text, speaker = "\n".join(each.text for each in earlier.passages), earlier.passages[-1].location.speaker
-    return Before(f"{speaker}: {text}" if speaker else text, is_gap=is_gap)
+        return Before(awaited=earlier.document if earlier.is_awaited else None, is_gap=is_gap)
+    return Before(said(earlier.passages), is_gap=is_gap)
+
+
+def said(passages: Sequence[Unit]) -> str:
+    """What a turn said, with its speaker; empty without passages."""
+    if not passages:
+        return ""
+    text, speaker = "\n".join(each.text for each in passages), passages[-1].location.speaker
+    return f"{speaker}: {text}" if speaker else text
 
 
 async def awaited_before(row: DocumentRow, turn: Turn, *, catalogue: UnitCatalogue, clock: Clock) -> Before:
     """As `said_before`, when the turn before this one has been read: turns posted together are accepted and read in any order.
 
-    Waits up to five seconds for one that is accepted, half a second for one that may still come in, so that the context does not depend
-    on which was faster.
+    Waits half a second for one that is not read yet, or may still come in.
     """
     began = clock.monotonic()
     while True:
         before = await said_before(row, turn, catalogue=catalogue)
-        if before.is_final or clock.monotonic() >= began + (WAIT_S if before.is_awaited else GAP_S):
+        if before.is_final or clock.monotonic() >= began + WAIT_S:
             return before
         await clock.sleep(PAUSE_S)

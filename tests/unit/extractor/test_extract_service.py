@@ -292,12 +292,26 @@ async def test_a_gap_in_the_positions_costs_half_a_second_and_no_more():
     assert bench.clock.elapsed < 0.7
 
 
-async def test_a_turn_waits_no_longer_than_five_seconds_for_one_that_is_stuck():
+async def test_a_turn_reads_the_one_before_by_itself_that_stands_behind_it_in_the_queue():
     bench = Bench()
-    await bench.add(b"never read", metadata={"session": "s", "position": 0}, status=DocumentStatus.QUEUED)
+    first = await bench.add(b"Not read yet.", metadata={"session": "s", "position": 0, "speaker": "Ann"}, status=DocumentStatus.QUEUED)
     row = await bench.add(b"Hello.", metadata={"session": "s", "position": 1})
     assert len(await bench.extract(accepted(row))) == 1
-    assert 5 <= bench.clock.elapsed < 6
+    assert bench.clock.elapsed < 0.7
+    assert first.id not in bench.rows.stored
+    (context,) = [each.context for each in bench.rows.stored[row.id] if each.kind is Kind.PASSAGE]
+    assert context == "Ann: Not read yet.\nHello."
+    await bench.extract(accepted(first))
+    await bench.extract(accepted(row))
+    assert [each.context for each in bench.rows.stored[row.id] if each.kind is Kind.PASSAGE] == [context]
+
+
+async def test_a_turn_before_that_cannot_be_read_says_nothing():
+    bench = Bench()
+    await bench.add(b"   ", metadata={"session": "s", "position": 0}, status=DocumentStatus.QUEUED)
+    row = await bench.add(b"Hello.", metadata={"session": "s", "position": 1})
+    assert len(await bench.extract(accepted(row))) == 1
+    assert [each.context for each in bench.rows.stored[row.id] if each.kind is Kind.PASSAGE] == ["Hello."]
 
 
 async def test_erasure_removes_units_and_blobs_and_may_run_twice():
