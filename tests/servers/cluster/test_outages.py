@@ -51,7 +51,7 @@ class Asking:
             assert set(answer["degraded"]) >= set(arms)
             return set(answer["degraded"])
 
-        eventually(lambda: named() == set(arms), 30, named)
+        eventually(lambda: named() == set(arms), 90, named)
 
     def strictly(self) -> str:
         return refusal(self.strict, QUESTION, self.container)
@@ -60,7 +60,7 @@ class Asking:
 def without_kafka(asking: Asking) -> None:
     assert asking.accepting() == (202, "")
     asking.degraded([])
-    eventually(lambda: asking.strictly() == "", 30, asking.strictly)
+    eventually(lambda: asking.strictly() == "", 90, asking.strictly)
 
 
 def without_postgres(asking: Asking) -> None:
@@ -111,7 +111,8 @@ def test_killed_servers_lose_nothing(http: httpx.Client, cluster: Cluster, serve
             servers[name].kill()
             try:
                 WITHOUT[name](Asking(http, strict, beacon))
-                eventually(lambda name=name: not_ready(http) == {STORES[name]}, 30, lambda: http.get("/ready").text)
+                # On a crowded machine the probes of others may be late too, and are named then.
+                eventually(lambda name=name: STORES[name] in not_ready(http), 30, lambda name=name: (name, http.get("/ready").text))
             finally:
                 servers[name].start()
         wave.more(6, 120)
