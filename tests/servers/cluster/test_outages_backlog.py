@@ -48,7 +48,7 @@ def test_beyond_the_backlog_callers_wait_and_memory_stays(
 ) -> None:
     count = "SELECT count(*) FROM documents WHERE is_open"
     postgres: Any = servers["postgres"]
-    eventually(lambda: postgres.sql(count) == [(0,)], 120, lambda: postgres.sql(count))  # of earlier tests
+    eventually(lambda: postgres.sql(count) == [(0,)], 300, lambda: postgres.sql(count))  # of earlier tests
     cluster["extractor"].kill()  # nobody consumes: the producer is quicker by any factor
     container = f"c{uuid4().hex}"
 
@@ -60,7 +60,8 @@ def test_beyond_the_backlog_callers_wait_and_memory_stays(
         first = list(callers.map(offered, range(2 * LIMIT)))
         assert {each.status_code for each in first} == {202, 429}
         accepted = {number: each.json()["id"] for number, each in enumerate(first) if each.status_code == 202}
-        assert len(accepted) == LIMIT
+        # Those that are being written while the open ones are counted come on top.
+        assert LIMIT <= len(accepted) <= LIMIT + CALLERS
         before = psutil.Process(narrow.pid).memory_info().rss
         flood = list(callers.map(lambda number: offered(number, MIB), range(1000, 1000 + FLOOD)))
         grown = psutil.Process(narrow.pid).memory_info().rss - before
