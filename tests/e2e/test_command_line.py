@@ -9,11 +9,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
 from eunoe_standalone.testing import ServerProcess, serving
 from eunoe_stores.sqlite.lock import DataDirectoryLock
+from servers.door import Door
 
 EUNOE = str(Path(sys.executable).parent / "eunoe")
 
@@ -53,6 +55,22 @@ def test_ingest_search_status_against_a_server(server: ServerProcess, folder: Pa
     status = as_json(run("status", items[0]["id"], *where))
     assert status["status"] == "done"
     assert "cli" in [each["name"] for each in as_json(run("containers", *where))["containers"]]
+
+
+def test_a_server_is_named_by_its_address(door: Door, folder: Path) -> None:
+    where, settings = ("--server", door.grpc, "--json"), {"EUNOE_CLIENT__TOKEN": door.token}
+    container = f"named{uuid4().hex}"
+    done = run("ingest", str(folder), "--container", container, *where, settings=settings)
+    assert done.returncode == 0, done.stderr
+    items = as_json(done)["items"]
+    assert [each["status"] for each in items] == ["done", "done"]
+    again = as_json(run("ingest", str(folder), "--container", container, *where, settings=settings))
+    assert [each["status"] for each in again["items"]] == ["unchanged", "unchanged"]
+    found = as_json(run("search", "Who owns the red skiff?", "--container", container, *where, settings=settings))
+    assert found["results"][0]["source"]["custom_id"] == "boats.md"
+    assert as_json(run("status", items[0]["id"], *where, settings=settings))["status"] == "done"
+    gone = run("forget", "--container", container, "--yes", *where, settings=settings)
+    assert as_json(gone) == {"erased": 2}, gone.stderr
 
 
 def test_unchanged_files_are_skipped_changed_ones_replaced_vanished_ones_pruned(server: ServerProcess, folder: Path) -> None:

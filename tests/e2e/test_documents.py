@@ -22,7 +22,7 @@ def post(http: httpx.Client, content: str, **fields: Any) -> dict[str, Any]:
     return found
 
 
-def eventually(condition: Callable[[], bool], limit_s: float = 30) -> None:
+def eventually(condition: Callable[[], bool], limit_s: float = 60) -> None:
     deadline, tick = time.monotonic() + limit_s, threading.Event()
     while not condition():
         assert time.monotonic() < deadline, "not in time"

@@ -20,17 +20,17 @@ from eunoe.v1 import (
     search_pb2,
     search_pb2_grpc,
 )
-from eunoe_standalone.testing import ServerProcess
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
+from servers.door import Door
 
-TIMEOUT = 30
+TIMEOUT = 60
 
 
 @pytest.fixture
-def channel(server: ServerProcess) -> Iterator[grpc.Channel]:
-    with grpc.insecure_channel(server.running.grpc) as made:
+def channel(door: Door) -> Iterator[grpc.Channel]:
+    with door.channel() as made:
         yield made
 
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from uuid import uuid4
 
+import grpc
 import pytest
+from eunoe.v1 import admin_pb2, admin_pb2_grpc
 
 from servers.all import SERVERS
 from servers.cluster import Cluster
 from servers.server import Server
 
 TOKEN = "only-for-tests-on-loopback"  # noqa: S105 - guards nothing outside of one machine
+OPERATOR_TOKEN = "of-the-operator-of-the-tests"  # noqa: S105 - guards nothing outside of one machine
 
 
 class Servers:
@@ -43,7 +47,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 @pytest.fixture(scope="session")
 def cluster(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """The six services on all servers, in a name space of their own. A test that kills one starts it again."""
-    settings = {"EUNOE_KAFKA__TOPIC_PREFIX": "cluster.", "EUNOE_AUTH__API_TOKEN": TOKEN}
+    settings = {"EUNOE_KAFKA__TOPIC_PREFIX": "cluster.", "EUNOE_AUTH__API_TOKEN": TOKEN, "EUNOE_AUTH__OPERATOR_TOKEN": OPERATOR_TOKEN}
     for name in SERVERS:
         settings |= servers[name].settings()
     running = Cluster(tmp_path_factory.mktemp("cluster"), settings)
@@ -53,3 +57,12 @@ def cluster(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield running
     finally:
         running.stop()
+
+
+def tenant_token(cluster: Cluster) -> str:
+    """The token of a tenant that nobody else uses: statistics of words and counts are then those of one test's documents alone."""
+    name = f"t{uuid4().hex}"
+    request = admin_pb2.CreateTokenRequest(name=name, scopes=["ingest", "search"], tenant=name)
+    with grpc.insecure_channel(cluster.grpc) as channel:
+        metadata = (("authorization", f"Bearer {OPERATOR_TOKEN}"),)
+        return str(admin_pb2_grpc.AdminServiceStub(channel).CreateToken(request, timeout=30, metadata=metadata).secret)
