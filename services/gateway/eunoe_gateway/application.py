@@ -41,7 +41,18 @@ class Application(Protocol):
     ) -> ingest_pb2.UploadResponse:
         """Accept a file, streamed to the blob store, never whole in memory.
 
-        `start` is called after the last chunk: a multipart form may name the container after the file.
+        `start` is called after the last chunk: a multipart form may name the container after the file. With `restore`, which needs
+        the admin scope, the document keeps its id and its time; raises `DocumentErased` when it was erased here.
+        """
+        ...
+
+    async def begin_upload(self, who: Principal, request: ingest_pb2.BeginUploadRequest) -> ingest_pb2.BeginUploadResponse:
+        """A form with which the caller sends a file to the blob store itself. Raises `DirectUploadUnavailable`, `PayloadTooLarge`."""
+        ...
+
+    async def commit_upload(self, who: Principal, request: ingest_pb2.CommitUploadRequest) -> ingest_pb2.CommitUploadResponse:
+        """Accept what was sent with the form, once its size and checksum were seen to be those declared. Twice gives the same
+        document. Raises `UploadNotFound`, `ChecksumMismatch`, and what `upload` raises.
         """
         ...
 
@@ -61,8 +72,12 @@ class Application(Protocol):
         """The extracted text in order."""
         ...
 
+    def document_content(self, who: Principal, document_id: str) -> AsyncIterator[ingest_pb2.GetDocumentContentResponse]:
+        """The document, then its bytes as they were accepted, in chunks. Raises `DocumentNotFound`, `BlobNotFound`."""
+        ...
+
     async def list_documents(self, who: Principal, request: ingest_pb2.ListDocumentsRequest) -> ingest_pb2.ListDocumentsResponse:
-        """Newest first; `total` is the true total."""
+        """Newest first, or in order of acceptance after a sequence; `total` is the true total."""
         ...
 
     def watch_document(self, who: Principal, document_id: str, *, since: int) -> AsyncIterator[types_pb2.Document]:
@@ -83,6 +98,12 @@ class Application(Protocol):
 
     async def list_memories(self, who: Principal, request: memory_pb2.ListMemoriesRequest) -> memory_pb2.ListMemoriesResponse:
         """Extracted memories and, with kinds passage, section or root and a document, its units."""
+        ...
+
+    async def list_removed_memories(
+        self, who: Principal, request: memory_pb2.ListRemovedMemoriesRequest
+    ) -> memory_pb2.ListRemovedMemoriesResponse:
+        """Extracted memories that callers removed, by id."""
         ...
 
     async def update_memory(self, who: Principal, request: memory_pb2.UpdateMemoryRequest) -> types_pb2.Memory:

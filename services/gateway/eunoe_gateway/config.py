@@ -28,6 +28,9 @@ class GatewaySettings(BaseSettings):
     sweep_limit: int = Field(default=1_000, gt=0, description="Documents looked at in one pass.")
     erase_after_s: float = Field(default=65.0, gt=0, description="Age at which an erasure is completed: beyond the longest deadline.")
     stale_upload_s: float = Field(default=86_400.0, gt=0, description="Age at which an unfinished upload is dropped.")
+    direct_upload_s: float = Field(
+        default=3_600.0, gt=0, le=604_800, description="How long a direct upload to the blob store may be sent after it was begun."
+    )
     orphan_interval_s: float = Field(default=3_600.0, gt=0, description="Pause between two looks for blobs that no document owns.")
     read_back_limit_s: float = Field(default=600.0, gt=0, description="A settled document not found in its sinks this long has failed.")
     probe_timeout_s: float = Field(default=2.0, gt=0, description="Time that one readiness probe may take.")

@@ -13,6 +13,7 @@ from eunoe_gateway.application import Searcher
 from eunoe_gateway.containers import Containers
 from eunoe_gateway.dead_letters import DeadLetters
 from eunoe_gateway.documents.acceptance import Acceptance
+from eunoe_gateway.documents.direct_upload import DirectUpload
 from eunoe_gateway.documents.erasure import Erasing
 from eunoe_gateway.documents.messages import Messages
 from eunoe_gateway.documents.reading import Reading
@@ -31,6 +32,7 @@ class Gateway:
         self,
         *,
         acceptance: Acceptance,
+        direct: DirectUpload,
         messages: Messages,
         reading: Reading,
         erasing: Erasing,
@@ -50,9 +52,12 @@ class Gateway:
         self.authenticate = tokens.authenticate
         self.ingest = acceptance.ingest
         self.upload = acceptance.upload
+        self.begin_upload = direct.begin
+        self.commit_upload = direct.commit
         self.add_messages = messages.add
         self.get_document = reading.get
         self.document_text = reading.text
+        self.document_content = reading.content
         self.list_documents = reading.list
         self.watch_document = reading.watch
         self.cancel_document = erasing.cancel_document
@@ -60,6 +65,7 @@ class Gateway:
         self.delete_container = erasing.delete_container
         self.get_memory = memories.get
         self.list_memories = memories.list
+        self.list_removed_memories = memories.list_removed
         self.update_memory = memories.update
         self.delete_memory = memories.delete
         self.related = relations.related

@@ -78,9 +78,17 @@ class Memories:
             chosen = units[window.offset : window.offset + window.limit]
             return memory_pb2.ListMemoriesResponse(memories=[protobuf.unit_memory(each, row) for each in chosen], total=len(units))
         container = checked_container(request.container) if request.container else ""
-        rows, total = await self._catalogue.list_memories(tenant, container=container, document=document, kinds=kinds, page=window)
+        rows, total = await self._catalogue.list_memories(
+            tenant, container=container, document=document, kinds=kinds, page=window, edited=request.edited
+        )
         found = await self.shown(tenant, rows)
         return memory_pb2.ListMemoriesResponse(memories=[found[each.id] for each in rows], total=total)
+
+    async def list_removed(self, who: Principal, request: memory_pb2.ListRemovedMemoriesRequest) -> memory_pb2.ListRemovedMemoriesResponse:
+        """Extracted memories that callers removed, in order of their removal."""
+        tenant = require_any(who, Scope.SEARCH, Scope.INGEST)
+        rows, total = await self._catalogue.removed_memories(tenant, fields.page(request.limit, request.offset))
+        return memory_pb2.ListRemovedMemoriesResponse(memories=[protobuf.removed_memory(each) for each in rows], total=total)
 
     async def update(self, who: Principal, request: memory_pb2.UpdateMemoryRequest) -> types_pb2.Memory:
         """Edit an extracted memory. Raises `MemoryNotFound`, `Conflict` for a unit of a document."""
@@ -100,6 +108,7 @@ class Memories:
             tags=tags if has_tags else None,
             is_latest=request.is_latest if request.HasField("is_latest") else None,
             confidence=request.confidence if request.HasField("confidence") else None,
+            edited=True,
             now=self._clock.now(),
         )
         if request.HasField("is_latest"):
@@ -115,7 +124,7 @@ class Memories:
         row = await self._memory(tenant, identifier)
         # The projections first: a crash in between leaves the memory to be deleted again, not rows that nobody knows.
         await remove_orphans(tenant, [OrphanedMemory(row.id, row.epoch)], sinks=self._sinks)
-        removed = await self._catalogue.delete_memory(tenant, identifier)
+        removed = await self._catalogue.delete_memory(tenant, identifier, now=self._clock.now())
         if removed is None:
             raise MemoryNotFound
         await remove_orphans(tenant, [removed], sinks=self._sinks)

@@ -8,12 +8,21 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from eunoe.v1 import admin_pb2, ingest_pb2, types_pb2
+from eunoe.v1 import admin_pb2, ingest_pb2, memory_pb2, types_pb2
 from eunoe_contracts.content import Unit
 from eunoe_contracts.stages import DocumentStatus, Stage, StageState
 from eunoe_contracts.tenancy import ancestors
 from eunoe_contracts.trace import parse
-from eunoe_stores.catalogue.rows import AcceptAction, Accepted, ContainerRow, DeadLetterRow, DocumentRow, MemoryRow, TokenRow
+from eunoe_stores.catalogue.rows import (
+    AcceptAction,
+    Accepted,
+    ContainerRow,
+    DeadLetterRow,
+    DocumentRow,
+    MemoryRow,
+    RemovedMemory,
+    TokenRow,
+)
 from google.protobuf import json_format
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -108,6 +117,7 @@ def document(row: DocumentRow, *, searchable: bool | None = None) -> types_pb2.D
         created_at=timestamp(row.created_at),
         updated_at=timestamp(row.updated_at),
         source_url=row.source_url,
+        sequence=row.sequence,
     )
 
 
@@ -176,7 +186,13 @@ def memory(row: MemoryRow, document_row: DocumentRow | None) -> types_pb2.Memory
         created_at=timestamp(row.created_at),
         updated_at=timestamp(row.updated_at),
         source=_document_source(document_row),
+        edited_at=timestamp(row.edited_at),
     )
+
+
+def removed_memory(row: RemovedMemory) -> memory_pb2.RemovedMemory:
+    """What is left of a memory that a caller removed."""
+    return memory_pb2.RemovedMemory(id=str(row.id), container=row.container, kind=row.kind, removed_at=timestamp(row.removed_at))
 
 
 def _id(value: UUID | None) -> str:

@@ -15,6 +15,7 @@ from eunoe_gateway.config import AuthSettings, GatewaySettings
 from eunoe_gateway.containers import Containers
 from eunoe_gateway.dead_letters import DeadLetters
 from eunoe_gateway.documents.acceptance import Acceptance
+from eunoe_gateway.documents.direct_upload import DirectUpload
 from eunoe_gateway.documents.erasure import Erasing
 from eunoe_gateway.documents.messages import Messages
 from eunoe_gateway.documents.orphans import Orphans
@@ -55,8 +56,9 @@ def build_application(
     memories = Memories(sinks, publisher=publisher, clock=ports.clock, metadata_limit=settings.max_metadata_bytes)
     return Gateway(
         acceptance=acceptance,
+        direct=DirectUpload(ports, settings, acceptance),
         messages=Messages(acceptance, max_messages=settings.max_messages),
-        reading=Reading(ports.catalogue),
+        reading=Reading(ports.catalogue, ports.blobs),
         erasing=Erasing(sinks, publisher=publisher, clock=ports.clock),
         memories=memories,
         relations=Relations(ports.catalogue, graph=ports.graph, memories=memories, clock=ports.clock),

@@ -27,6 +27,15 @@ async def test_list_by_status_and_custom_id_leaves_out_the_erased(catalogue: Sql
     assert ([row.id for row in rows], total) == ([second.id], 1)
 
 
+async def test_list_in_order_of_acceptance(catalogue: SqlCatalogue):
+    found = [(await accept(catalogue, new_document(str(number)))).document for number in range(4)]
+    await catalogue.erase(TENANT, found[2].id, now=NOON)
+    rows, total = await catalogue.list_documents(TENANT, DocumentQuery(after=0), Page(limit=2))
+    assert ([row.id for row in rows], total) == ([found[0].id, found[1].id], 3)
+    rows, total = await catalogue.list_documents(TENANT, DocumentQuery(after=rows[-1].sequence), Page(limit=2))
+    assert ([row.id for row in rows], total) == ([found[3].id], 1)
+
+
 async def test_documents_by_id(catalogue: SqlCatalogue):
     first = (await accept(catalogue, new_document("1"))).document
     second = (await accept(catalogue, new_document("2"))).document

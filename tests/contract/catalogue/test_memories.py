@@ -8,7 +8,7 @@ from eunoe_contracts.content import Entity, Kind, Memory
 from eunoe_contracts.errors import MemoryNotFound
 from eunoe_contracts.identity import entity_id
 from eunoe_contracts.stages import Stage
-from eunoe_stores.catalogue.rows import OrphanedMemory, Page
+from eunoe_stores.catalogue.rows import OrphanedMemory, Page, RemovedMemory
 from eunoe_stores.catalogue.sql.catalogue import SqlCatalogue
 from eunoe_stores.catalogue.testing import CONTAINER, NOON, TENANT, accept, memory, new_document
 from eunoe_stream.ledger import StageKey
@@ -150,10 +150,34 @@ async def test_update_changes_what_is_given(catalogue: SqlCatalogue, first: UUID
 async def test_delete_removes_it_with_all_sources(catalogue: SqlCatalogue, first: UUID):
     a = memory(first, "A.")
     await put(catalogue, first, a)
-    assert await catalogue.delete_memory("other", a.id) is None
-    assert await catalogue.delete_memory(TENANT, a.id) == OrphanedMemory(a.id, 1)
-    assert await catalogue.delete_memory(TENANT, a.id) is None
+    assert await catalogue.delete_memory("other", a.id, now=NOON) is None
+    assert await catalogue.delete_memory(TENANT, a.id, now=LATER) == OrphanedMemory(a.id, 1)
+    assert await catalogue.delete_memory(TENANT, a.id, now=LATER) is None
     assert await catalogue.memories_of(TENANT, first, 1) == []
+
+
+async def test_edits_of_callers_are_remembered(catalogue: SqlCatalogue, first: UUID, second: UUID):
+    async def edited() -> list[str]:
+        everything = {"container": "", "document": None, "kinds": frozenset[Kind](), "page": Page()}
+        rows, total = await catalogue.list_memories(TENANT, **everything, edited=True)
+        assert total == len(rows)
+        return [row.text for row in rows]
+
+    a, b, c = memory(first, "A."), memory(first, "B."), memory(first, "C.")
+    await put(catalogue, first, a, b, c)
+    await catalogue.update_memory(TENANT, a.id, confidence=0.2, now=NOON)
+    assert await edited() == []
+    assert (await catalogue.update_memory(TENANT, b.id, tags=("mine",), edited=True, now=LATER)).edited_at == LATER
+    await put(catalogue, first, a, b, c)  # the stage once more
+    assert await edited() == ["B."]
+    await catalogue.delete_memory(TENANT, c.id, now=LATER)
+    assert await catalogue.removed_memories(TENANT, Page()) == ([RemovedMemory(c.id, CONTAINER, "fact", LATER)], 1)
+    assert await catalogue.removed_memories(TENANT, Page(1, 1)) == ([], 1)
+    assert await catalogue.removed_memories("other", Page()) == ([], 0)
+    await put(catalogue, second, memory(second, "C."))
+    assert await catalogue.removed_memories(TENANT, Page()) == ([], 0)
+    await catalogue.erase(TENANT, first, now=NOON)
+    assert (await edited(), await catalogue.removed_memories(TENANT, Page())) == ([], ([], 0))
 
 
 async def test_embedded_memories_are_counted(catalogue: SqlCatalogue, first: UUID):

@@ -263,7 +263,7 @@ async def test_a_memory_is_deleted_while_it_is_edited_and_put(clients: list[SqlC
 
     async def change(client: SqlCatalogue, of: int) -> None:
         if of % 3 == 0:
-            await client.delete_memory(TENANT, fact.id)
+            await client.delete_memory(TENANT, fact.id, now=NOON)
         elif of % 3 == 1:
             await client.put_memories(TENANT, document, 1, [fact], now=NOON)
         else:

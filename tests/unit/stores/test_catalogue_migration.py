@@ -43,7 +43,11 @@ async def test_an_older_database_keeps_its_rows(tmp_path: Path):
     catalogue = SqlCatalogue(database)
     await accept(catalogue, new_document(trace="t"))
     # Back to the first schema, as a program of before left it.
-    for statement in ("ALTER TABLE documents DROP COLUMN trace", f"UPDATE {migration.VERSION_TABLE} SET version_num = '0001'"):  # noqa: S608
+    for statement in (
+        "ALTER TABLE documents DROP COLUMN trace",
+        "ALTER TABLE memories DROP COLUMN edited_at",
+        f"UPDATE {migration.VERSION_TABLE} SET version_num = '0001'",  # noqa: S608
+    ):
         await database.write(lambda connection, statement=statement: connection.exec_driver_sql(statement).close())
     await migration.migrate(database)
     row = await catalogue.document(TENANT, new_document().id)

@@ -27,13 +27,15 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15\x65unoe/v1/ingest.proto\x12\x08\x65unoe.v1\x1a\x14\x65unoe/v1/types.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd9\x01\n\x0b\x43ontentInfo\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x14\n\x0c\x63ontent_type\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12)\n\x08metadata\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0c\n\x04tags\x18\x05 \x03(\t\x12\x11\n\tcustom_id\x18\x06 \x01(\t\x12.\n\nevent_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0fidempotency_key\x18\x08 \x01(\t\"\xce\x01\n\nAcceptance\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcontainer\x18\x02 \x01(\t\x12\x14\n\x0c\x63ontent_type\x18\x03 \x01(\t\x12\x0e\n\x06status\x18\x04 \x01(\t\x12.\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x64\x65\x64uplicated\x18\x06 \x01(\x08\x12\x0f\n\x07updated\x18\x07 \x03(\t\x12\x10\n\x08warnings\x18\x08 \x03(\t\x12\x12\n\ngeneration\x18\t \x01(\x05\"_\n\rIngestRequest\x12#\n\x04info\x18\x01 \x01(\x0b\x32\x15.eunoe.v1.ContentInfo\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12\x0e\n\x04\x64\x61ta\x18\x03 \x01(\x0cH\x00\x42\t\n\x07\x63ontent\":\n\x0eIngestResponse\x12(\n\nacceptance\x18\x01 \x01(\x0b\x32\x14.eunoe.v1.Acceptance\"y\n\x0bUploadStart\x12#\n\x04info\x18\x01 \x01(\x0b\x32\x15.eunoe.v1.ContentInfo\x12\x1a\n\rdeclared_size\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12\x17\n\x0f\x64\x65\x63lared_sha256\x18\x03 \x01(\tB\x10\n\x0e_declared_size\"P\n\rUploadRequest\x12&\n\x05start\x18\x01 \x01(\x0b\x32\x15.eunoe.v1.UploadStartH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\":\n\x0eUploadResponse\x12(\n\nacceptance\x18\x01 \x01(\x0b\x32\x14.eunoe.v1.Acceptance\"U\n\x10IngestUrlRequest\x12#\n\x04info\x18\x01 \x01(\x0b\x32\x15.eunoe.v1.ContentInfo\x12\x0b\n\x03url\x18\x02 \x01(\t\x12\x0f\n\x07refresh\x18\x03 \x01(\x08\"=\n\x11IngestUrlResponse\x12(\n\nacceptance\x18\x01 \x01(\x0b\x32\x14.eunoe.v1.Acceptance\"\x80\x01\n\x07Message\x12\x0f\n\x07speaker\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12+\n\x07sent_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x08metadata\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\"\x87\x01\n\x12\x41\x64\x64MessagesRequest\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12#\n\x08messages\x18\x03 \x03(\x0b\x32\x11.eunoe.v1.Message\x12\x0c\n\x04tags\x18\x04 \x03(\t\x12\x17\n\x0fidempotency_key\x18\x05 \x01(\t\"@\n\x13\x41\x64\x64MessagesResponse\x12)\n\x0b\x61\x63\x63\x65ptances\x18\x01 \x03(\x0b\x32\x14.eunoe.v1.Acceptance\" \n\x12GetDocumentRequest\x12\n\n\x02id\x18\x01 \x01(\t\";\n\x13GetDocumentResponse\x12$\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x12.eunoe.v1.Document\"$\n\x16GetDocumentTextRequest\x12\n\n\x02id\x18\x01 \x01(\t\"\'\n\x17GetDocumentTextResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\"k\n\x14ListDocumentsRequest\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\x05\x12\x0e\n\x06offset\x18\x04 \x01(\x05\x12\x11\n\tcustom_id\x18\x05 \x01(\t\"M\n\x15ListDocumentsResponse\x12%\n\tdocuments\x18\x01 \x03(\x0b\x32\x12.eunoe.v1.Document\x12\r\n\x05total\x18\x02 \x01(\x03\":\n\x14WatchDocumentRequest\x12\n\n\x02id\x18\x01 \x01(\t\x12\x16\n\x0esince_revision\x18\x02 \x01(\x03\"=\n\x15WatchDocumentResponse\x12$\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x12.eunoe.v1.Document\"#\n\x15\x43\x61ncelDocumentRequest\x12\n\n\x02id\x18\x01 \x01(\t\">\n\x16\x43\x61ncelDocumentResponse\x12$\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x12.eunoe.v1.Document\"#\n\x15\x44\x65leteDocumentRequest\x12\n\n\x02id\x18\x01 \x01(\t\"5\n\x16\x44\x65leteDocumentResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x64\x65leted\x18\x02 \x01(\x08\x32\x91\x06\n\rIngestService\x12;\n\x06Ingest\x12\x17.eunoe.v1.IngestRequest\x1a\x18.eunoe.v1.IngestResponse\x12=\n\x06Upload\x12\x17.eunoe.v1.UploadRequest\x1a\x18.eunoe.v1.UploadResponse(\x01\x12\x44\n\tIngestUrl\x12\x1a.eunoe.v1.IngestUrlRequest\x1a\x1b.eunoe.v1.IngestUrlResponse\x12J\n\x0b\x41\x64\x64Messages\x12\x1c.eunoe.v1.AddMessagesRequest\x1a\x1d.eunoe.v1.AddMessagesResponse\x12J\n\x0bGetDocument\x12\x1c.eunoe.v1.GetDocumentRequest\x1a\x1d.eunoe.v1.GetDocumentResponse\x12V\n\x0fGetDocumentText\x12 .eunoe.v1.GetDocumentTextRequest\x1a!.eunoe.v1.GetDocumentTextResponse\x12P\n\rListDocuments\x12\x1e.eunoe.v1.ListDocumentsRequest\x1a\x1f.eunoe.v1.ListDocumentsResponse\x12R\n\rWatchDocument\x12\x1e.eunoe.v1.WatchDocumentRequest\x1a\x1f.eunoe.v1.WatchDocumentResponse0\x01\x12S\n\x0e\x43\x61ncelDocument\x12\x1f.eunoe.v1.CancelDocumentRequest\x1a .eunoe.v1.CancelDocumentResponse\x12S\n\x0e\x44\x65leteDocument\x12\x1f.eunoe.v1.DeleteDocumentRequest\x1a .eunoe.v1.DeleteDocumentResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15\x65unoe/v1/ingest.proto\x12\x08\x65unoe.v1\x1a\x14\x65unoe/v1/types.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd9\x01\n\x0b\x43ontentInfo\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x14\n\x0c\x63ontent_type\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12)\n\x08metadata\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0c\n\x04tags\x18\x05 \x03(\t\x12\x11\n\tcustom_id\x18\x06 \x01(\t\x12.\n\nevent_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0fidempotency_key\x18\x08 \x01(\t\"\xce\x01\n\nAcceptance\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcontainer\x18\x02 \x01(\t\x12\x14\n\x0c\x63ontent_type\x18\x03 \x01(\t\x12\x0e\n\x06status\x18\x04 \x01(\t\x12.\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x64\x65\x64uplicated\x18\x06 \x01(\x08\x12\x0f\n\x07updated\x18\x07 \x03(\t\x12\x10\n\x08warnings\x18\x08 \x03(\t\x12\x12\n\ngeneration\x18\t \x01(\x05\"_\n\rIngestRequest\x12#\n\x04info\x18\x01 \x01(\x0b\x32\x15.eunoe.v1.ContentInfo\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12\x0e\n\x04\x64\x61ta\x18\x03 \x01(\x0cH\x00\x42\t\n\x07\x63ontent\":\n\x0eIngestResponse\x12(\n\nacceptance\x18\x01 \x01(\x0b\x32\x14.eunoe.v1.Acceptance\"E\n\x07Restore\x12\n\n\x02id\x18\x01 \x01(\t\x12.\n\ncreated_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x9d\x01\n\x0bUploadStart\x12#\n\x04info\x18\x01 \x01(\x0b\x32\x15.eunoe.v1.ContentInfo\x12\x1a\n\rdeclared_size\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12\x17\n\x0f\x64\x65\x63lared_sha256\x18\x03 \x01(\t\x12\"\n\x07restore\x18\x04 \x01(\x0b\x32\x11.eunoe.v1.RestoreB\x10\n\x0e_declared_size\"P\n\rUploadRequest\x12&\n\x05start\x18\x01 \x01(\x0b\x32\x15.eunoe.v1.UploadStartH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\":\n\x0eUploadResponse\x12(\n\nacceptance\x18\x01 \x01(\x0b\x32\x14.eunoe.v1.Acceptance\"+\n\x12\x42\x65ginUploadRequest\x12\x15\n\rdeclared_size\x18\x01 \x01(\x03\"\xcf\x01\n\x13\x42\x65ginUploadResponse\x12\x11\n\tupload_id\x18\x01 \x01(\t\x12\x0b\n\x03url\x18\x02 \x01(\t\x12\x39\n\x06\x66ields\x18\x03 \x03(\x0b\x32).eunoe.v1.BeginUploadResponse.FieldsEntry\x12.\n\nexpires_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a-\n\x0b\x46ieldsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"}\n\x13\x43ommitUploadRequest\x12\x11\n\tupload_id\x18\x01 \x01(\t\x12#\n\x04info\x18\x02 \x01(\x0b\x32\x15.eunoe.v1.ContentInfo\x12\x15\n\rdeclared_size\x18\x03 \x01(\x03\x12\x17\n\x0f\x64\x65\x63lared_sha256\x18\x04 \x01(\t\"@\n\x14\x43ommitUploadResponse\x12(\n\nacceptance\x18\x01 \x01(\x0b\x32\x14.eunoe.v1.Acceptance\"U\n\x10IngestUrlRequest\x12#\n\x04info\x18\x01 \x01(\x0b\x32\x15.eunoe.v1.ContentInfo\x12\x0b\n\x03url\x18\x02 \x01(\t\x12\x0f\n\x07refresh\x18\x03 \x01(\x08\"=\n\x11IngestUrlResponse\x12(\n\nacceptance\x18\x01 \x01(\x0b\x32\x14.eunoe.v1.Acceptance\"\x80\x01\n\x07Message\x12\x0f\n\x07speaker\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12+\n\x07sent_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x08metadata\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\"\x87\x01\n\x12\x41\x64\x64MessagesRequest\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12#\n\x08messages\x18\x03 \x03(\x0b\x32\x11.eunoe.v1.Message\x12\x0c\n\x04tags\x18\x04 \x03(\t\x12\x17\n\x0fidempotency_key\x18\x05 \x01(\t\"@\n\x13\x41\x64\x64MessagesResponse\x12)\n\x0b\x61\x63\x63\x65ptances\x18\x01 \x03(\x0b\x32\x14.eunoe.v1.Acceptance\" \n\x12GetDocumentRequest\x12\n\n\x02id\x18\x01 \x01(\t\";\n\x13GetDocumentResponse\x12$\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x12.eunoe.v1.Document\"$\n\x16GetDocumentTextRequest\x12\n\n\x02id\x18\x01 \x01(\t\"\'\n\x17GetDocumentTextResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\"\'\n\x19GetDocumentContentRequest\x12\n\n\x02id\x18\x01 \x01(\t\"]\n\x1aGetDocumentContentResponse\x12&\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x12.eunoe.v1.DocumentH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x9b\x01\n\x14ListDocumentsRequest\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\x05\x12\x0e\n\x06offset\x18\x04 \x01(\x05\x12\x11\n\tcustom_id\x18\x05 \x01(\t\x12\x1b\n\x0e\x61\x66ter_sequence\x18\x06 \x01(\x03H\x00\x88\x01\x01\x42\x11\n\x0f_after_sequence\"M\n\x15ListDocumentsResponse\x12%\n\tdocuments\x18\x01 \x03(\x0b\x32\x12.eunoe.v1.Document\x12\r\n\x05total\x18\x02 \x01(\x03\":\n\x14WatchDocumentRequest\x12\n\n\x02id\x18\x01 \x01(\t\x12\x16\n\x0esince_revision\x18\x02 \x01(\x03\"=\n\x15WatchDocumentResponse\x12$\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x12.eunoe.v1.Document\"#\n\x15\x43\x61ncelDocumentRequest\x12\n\n\x02id\x18\x01 \x01(\t\">\n\x16\x43\x61ncelDocumentResponse\x12$\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x12.eunoe.v1.Document\"#\n\x15\x44\x65leteDocumentRequest\x12\n\n\x02id\x18\x01 \x01(\t\"5\n\x16\x44\x65leteDocumentResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x64\x65leted\x18\x02 \x01(\x08\x32\x8f\x08\n\rIngestService\x12;\n\x06Ingest\x12\x17.eunoe.v1.IngestRequest\x1a\x18.eunoe.v1.IngestResponse\x12=\n\x06Upload\x12\x17.eunoe.v1.UploadRequest\x1a\x18.eunoe.v1.UploadResponse(\x01\x12J\n\x0b\x42\x65ginUpload\x12\x1c.eunoe.v1.BeginUploadRequest\x1a\x1d.eunoe.v1.BeginUploadResponse\x12M\n\x0c\x43ommitUpload\x12\x1d.eunoe.v1.CommitUploadRequest\x1a\x1e.eunoe.v1.CommitUploadResponse\x12\x44\n\tIngestUrl\x12\x1a.eunoe.v1.IngestUrlRequest\x1a\x1b.eunoe.v1.IngestUrlResponse\x12J\n\x0b\x41\x64\x64Messages\x12\x1c.eunoe.v1.AddMessagesRequest\x1a\x1d.eunoe.v1.AddMessagesResponse\x12J\n\x0bGetDocument\x12\x1c.eunoe.v1.GetDocumentRequest\x1a\x1d.eunoe.v1.GetDocumentResponse\x12V\n\x0fGetDocumentText\x12 .eunoe.v1.GetDocumentTextRequest\x1a!.eunoe.v1.GetDocumentTextResponse\x12\x61\n\x12GetDocumentContent\x12#.eunoe.v1.GetDocumentContentRequest\x1a$.eunoe.v1.GetDocumentContentResponse0\x01\x12P\n\rListDocuments\x12\x1e.eunoe.v1.ListDocumentsRequest\x1a\x1f.eunoe.v1.ListDocumentsResponse\x12R\n\rWatchDocument\x12\x1e.eunoe.v1.WatchDocumentRequest\x1a\x1f.eunoe.v1.WatchDocumentResponse0\x01\x12S\n\x0e\x43\x61ncelDocument\x12\x1f.eunoe.v1.CancelDocumentRequest\x1a .eunoe.v1.CancelDocumentResponse\x12S\n\x0e\x44\x65leteDocument\x12\x1f.eunoe.v1.DeleteDocumentRequest\x1a .eunoe.v1.DeleteDocumentResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'eunoe.v1.ingest_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_BEGINUPLOADRESPONSE_FIELDSENTRY']._loaded_options = None
+  _globals['_BEGINUPLOADRESPONSE_FIELDSENTRY']._serialized_options = b'8\001'
   _globals['_CONTENTINFO']._serialized_start=121
   _globals['_CONTENTINFO']._serialized_end=338
   _globals['_ACCEPTANCE']._serialized_start=341
@@ -42,46 +44,62 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_INGESTREQUEST']._serialized_end=644
   _globals['_INGESTRESPONSE']._serialized_start=646
   _globals['_INGESTRESPONSE']._serialized_end=704
-  _globals['_UPLOADSTART']._serialized_start=706
-  _globals['_UPLOADSTART']._serialized_end=827
-  _globals['_UPLOADREQUEST']._serialized_start=829
-  _globals['_UPLOADREQUEST']._serialized_end=909
-  _globals['_UPLOADRESPONSE']._serialized_start=911
-  _globals['_UPLOADRESPONSE']._serialized_end=969
-  _globals['_INGESTURLREQUEST']._serialized_start=971
-  _globals['_INGESTURLREQUEST']._serialized_end=1056
-  _globals['_INGESTURLRESPONSE']._serialized_start=1058
-  _globals['_INGESTURLRESPONSE']._serialized_end=1119
-  _globals['_MESSAGE']._serialized_start=1122
-  _globals['_MESSAGE']._serialized_end=1250
-  _globals['_ADDMESSAGESREQUEST']._serialized_start=1253
-  _globals['_ADDMESSAGESREQUEST']._serialized_end=1388
-  _globals['_ADDMESSAGESRESPONSE']._serialized_start=1390
-  _globals['_ADDMESSAGESRESPONSE']._serialized_end=1454
-  _globals['_GETDOCUMENTREQUEST']._serialized_start=1456
-  _globals['_GETDOCUMENTREQUEST']._serialized_end=1488
-  _globals['_GETDOCUMENTRESPONSE']._serialized_start=1490
-  _globals['_GETDOCUMENTRESPONSE']._serialized_end=1549
-  _globals['_GETDOCUMENTTEXTREQUEST']._serialized_start=1551
-  _globals['_GETDOCUMENTTEXTREQUEST']._serialized_end=1587
-  _globals['_GETDOCUMENTTEXTRESPONSE']._serialized_start=1589
-  _globals['_GETDOCUMENTTEXTRESPONSE']._serialized_end=1628
-  _globals['_LISTDOCUMENTSREQUEST']._serialized_start=1630
-  _globals['_LISTDOCUMENTSREQUEST']._serialized_end=1737
-  _globals['_LISTDOCUMENTSRESPONSE']._serialized_start=1739
-  _globals['_LISTDOCUMENTSRESPONSE']._serialized_end=1816
-  _globals['_WATCHDOCUMENTREQUEST']._serialized_start=1818
-  _globals['_WATCHDOCUMENTREQUEST']._serialized_end=1876
-  _globals['_WATCHDOCUMENTRESPONSE']._serialized_start=1878
-  _globals['_WATCHDOCUMENTRESPONSE']._serialized_end=1939
-  _globals['_CANCELDOCUMENTREQUEST']._serialized_start=1941
-  _globals['_CANCELDOCUMENTREQUEST']._serialized_end=1976
-  _globals['_CANCELDOCUMENTRESPONSE']._serialized_start=1978
-  _globals['_CANCELDOCUMENTRESPONSE']._serialized_end=2040
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=2042
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=2077
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=2079
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=2132
-  _globals['_INGESTSERVICE']._serialized_start=2135
-  _globals['_INGESTSERVICE']._serialized_end=2920
+  _globals['_RESTORE']._serialized_start=706
+  _globals['_RESTORE']._serialized_end=775
+  _globals['_UPLOADSTART']._serialized_start=778
+  _globals['_UPLOADSTART']._serialized_end=935
+  _globals['_UPLOADREQUEST']._serialized_start=937
+  _globals['_UPLOADREQUEST']._serialized_end=1017
+  _globals['_UPLOADRESPONSE']._serialized_start=1019
+  _globals['_UPLOADRESPONSE']._serialized_end=1077
+  _globals['_BEGINUPLOADREQUEST']._serialized_start=1079
+  _globals['_BEGINUPLOADREQUEST']._serialized_end=1122
+  _globals['_BEGINUPLOADRESPONSE']._serialized_start=1125
+  _globals['_BEGINUPLOADRESPONSE']._serialized_end=1332
+  _globals['_BEGINUPLOADRESPONSE_FIELDSENTRY']._serialized_start=1287
+  _globals['_BEGINUPLOADRESPONSE_FIELDSENTRY']._serialized_end=1332
+  _globals['_COMMITUPLOADREQUEST']._serialized_start=1334
+  _globals['_COMMITUPLOADREQUEST']._serialized_end=1459
+  _globals['_COMMITUPLOADRESPONSE']._serialized_start=1461
+  _globals['_COMMITUPLOADRESPONSE']._serialized_end=1525
+  _globals['_INGESTURLREQUEST']._serialized_start=1527
+  _globals['_INGESTURLREQUEST']._serialized_end=1612
+  _globals['_INGESTURLRESPONSE']._serialized_start=1614
+  _globals['_INGESTURLRESPONSE']._serialized_end=1675
+  _globals['_MESSAGE']._serialized_start=1678
+  _globals['_MESSAGE']._serialized_end=1806
+  _globals['_ADDMESSAGESREQUEST']._serialized_start=1809
+  _globals['_ADDMESSAGESREQUEST']._serialized_end=1944
+  _globals['_ADDMESSAGESRESPONSE']._serialized_start=1946
+  _globals['_ADDMESSAGESRESPONSE']._serialized_end=2010
+  _globals['_GETDOCUMENTREQUEST']._serialized_start=2012
+  _globals['_GETDOCUMENTREQUEST']._serialized_end=2044
+  _globals['_GETDOCUMENTRESPONSE']._serialized_start=2046
+  _globals['_GETDOCUMENTRESPONSE']._serialized_end=2105
+  _globals['_GETDOCUMENTTEXTREQUEST']._serialized_start=2107
+  _globals['_GETDOCUMENTTEXTREQUEST']._serialized_end=2143
+  _globals['_GETDOCUMENTTEXTRESPONSE']._serialized_start=2145
+  _globals['_GETDOCUMENTTEXTRESPONSE']._serialized_end=2184
+  _globals['_GETDOCUMENTCONTENTREQUEST']._serialized_start=2186
+  _globals['_GETDOCUMENTCONTENTREQUEST']._serialized_end=2225
+  _globals['_GETDOCUMENTCONTENTRESPONSE']._serialized_start=2227
+  _globals['_GETDOCUMENTCONTENTRESPONSE']._serialized_end=2320
+  _globals['_LISTDOCUMENTSREQUEST']._serialized_start=2323
+  _globals['_LISTDOCUMENTSREQUEST']._serialized_end=2478
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_start=2480
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_end=2557
+  _globals['_WATCHDOCUMENTREQUEST']._serialized_start=2559
+  _globals['_WATCHDOCUMENTREQUEST']._serialized_end=2617
+  _globals['_WATCHDOCUMENTRESPONSE']._serialized_start=2619
+  _globals['_WATCHDOCUMENTRESPONSE']._serialized_end=2680
+  _globals['_CANCELDOCUMENTREQUEST']._serialized_start=2682
+  _globals['_CANCELDOCUMENTREQUEST']._serialized_end=2717
+  _globals['_CANCELDOCUMENTRESPONSE']._serialized_start=2719
+  _globals['_CANCELDOCUMENTRESPONSE']._serialized_end=2781
+  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=2783
+  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=2818
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=2820
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=2873
+  _globals['_INGESTSERVICE']._serialized_start=2876
+  _globals['_INGESTSERVICE']._serialized_end=3915
 # @@protoc_insertion_point(module_scope)

@@ -163,26 +163,56 @@ class IngestResponse(_message.Message):
 Global___IngestResponse: _TypeAlias = IngestResponse  # noqa: Y015
 
 @_typing.final
+class Restore(_message.Message):
+    """What an import keeps of a document. Needs the admin scope."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    CREATED_AT_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The id that it had. A document that was erased here under that id is refused with `document_erased`."""
+    @_builtins.property
+    def created_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        created_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "id", b"id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Restore: _TypeAlias = Restore  # noqa: Y015
+
+@_typing.final
 class UploadStart(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     INFO_FIELD_NUMBER: _builtins.int
     DECLARED_SIZE_FIELD_NUMBER: _builtins.int
     DECLARED_SHA256_FIELD_NUMBER: _builtins.int
+    RESTORE_FIELD_NUMBER: _builtins.int
     declared_size: _builtins.int
     declared_sha256: _builtins.str
     @_builtins.property
     def info(self) -> Global___ContentInfo: ...
+    @_builtins.property
+    def restore(self) -> Global___Restore: ...
     def __init__(
         self,
         *,
         info: Global___ContentInfo | None = ...,
         declared_size: _builtins.int | None = ...,
         declared_sha256: _builtins.str = ...,
+        restore: Global___Restore | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_declared_size", b"_declared_size", "declared_size", b"declared_size", "info", b"info"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_declared_size", b"_declared_size", "declared_size", b"declared_size", "info", b"info", "restore", b"restore"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_declared_size", b"_declared_size", "declared_sha256", b"declared_sha256", "declared_size", b"declared_size", "info", b"info"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_declared_size", b"_declared_size", "declared_sha256", b"declared_sha256", "declared_size", b"declared_size", "info", b"info", "restore", b"restore"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__declared_size: _TypeAlias = _typing.Literal["declared_size"]  # noqa: Y015
     _WhichOneofArgType__declared_size: _TypeAlias = _typing.Literal["_declared_size", b"_declared_size"]  # noqa: Y015
@@ -234,6 +264,126 @@ class UploadResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___UploadResponse: _TypeAlias = UploadResponse  # noqa: Y015
+
+@_typing.final
+class BeginUploadRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DECLARED_SIZE_FIELD_NUMBER: _builtins.int
+    declared_size: _builtins.int
+    def __init__(
+        self,
+        *,
+        declared_size: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["declared_size", b"declared_size"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BeginUploadRequest: _TypeAlias = BeginUploadRequest  # noqa: Y015
+
+@_typing.final
+class BeginUploadResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class FieldsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    UPLOAD_ID_FIELD_NUMBER: _builtins.int
+    URL_FIELD_NUMBER: _builtins.int
+    FIELDS_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    upload_id: _builtins.str
+    url: _builtins.str
+    """POST a form of type multipart/form-data there: these fields first, then the bytes in a field `file`."""
+    @_builtins.property
+    def fields(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        upload_id: _builtins.str = ...,
+        url: _builtins.str = ...,
+        fields: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at", "fields", b"fields", "upload_id", b"upload_id", "url", b"url"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BeginUploadResponse: _TypeAlias = BeginUploadResponse  # noqa: Y015
+
+@_typing.final
+class CommitUploadRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    UPLOAD_ID_FIELD_NUMBER: _builtins.int
+    INFO_FIELD_NUMBER: _builtins.int
+    DECLARED_SIZE_FIELD_NUMBER: _builtins.int
+    DECLARED_SHA256_FIELD_NUMBER: _builtins.int
+    upload_id: _builtins.str
+    declared_size: _builtins.int
+    declared_sha256: _builtins.str
+    """Needed: what lies in the store is compared with it."""
+    @_builtins.property
+    def info(self) -> Global___ContentInfo: ...
+    def __init__(
+        self,
+        *,
+        upload_id: _builtins.str = ...,
+        info: Global___ContentInfo | None = ...,
+        declared_size: _builtins.int = ...,
+        declared_sha256: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["info", b"info"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["declared_sha256", b"declared_sha256", "declared_size", b"declared_size", "info", b"info", "upload_id", b"upload_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CommitUploadRequest: _TypeAlias = CommitUploadRequest  # noqa: Y015
+
+@_typing.final
+class CommitUploadResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCEPTANCE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def acceptance(self) -> Global___Acceptance: ...
+    def __init__(
+        self,
+        *,
+        acceptance: Global___Acceptance | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["acceptance", b"acceptance"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acceptance", b"acceptance"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CommitUploadResponse: _TypeAlias = CommitUploadResponse  # noqa: Y015
 
 @_typing.final
 class IngestUrlRequest(_message.Message):
@@ -442,6 +592,50 @@ class GetDocumentTextResponse(_message.Message):
 Global___GetDocumentTextResponse: _TypeAlias = GetDocumentTextResponse  # noqa: Y015
 
 @_typing.final
+class GetDocumentContentRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetDocumentContentRequest: _TypeAlias = GetDocumentContentRequest  # noqa: Y015
+
+@_typing.final
+class GetDocumentContentResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOCUMENT_FIELD_NUMBER: _builtins.int
+    CHUNK_FIELD_NUMBER: _builtins.int
+    chunk: _builtins.bytes
+    @_builtins.property
+    def document(self) -> _types_pb2.Document: ...
+    def __init__(
+        self,
+        *,
+        document: _types_pb2.Document | None = ...,
+        chunk: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "document", b"document", "part", b"part"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "document", b"document", "part", b"part"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_part: _TypeAlias = _typing.Literal["document", "chunk"]  # noqa: Y015
+    _WhichOneofArgType_part: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_part) -> _WhichOneofReturnType_part | None: ...
+
+Global___GetDocumentContentResponse: _TypeAlias = GetDocumentContentResponse  # noqa: Y015
+
+@_typing.final
 class ListDocumentsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -450,11 +644,14 @@ class ListDocumentsRequest(_message.Message):
     LIMIT_FIELD_NUMBER: _builtins.int
     OFFSET_FIELD_NUMBER: _builtins.int
     CUSTOM_ID_FIELD_NUMBER: _builtins.int
+    AFTER_SEQUENCE_FIELD_NUMBER: _builtins.int
     container: _builtins.str
     status: _builtins.str
     limit: _builtins.int
     offset: _builtins.int
     custom_id: _builtins.str
+    after_sequence: _builtins.int
+    """In order of acceptance, those after this `sequence`; 0 begins. `total` counts these. Without it: newest first."""
     def __init__(
         self,
         *,
@@ -463,12 +660,15 @@ class ListDocumentsRequest(_message.Message):
         limit: _builtins.int = ...,
         offset: _builtins.int = ...,
         custom_id: _builtins.str = ...,
+        after_sequence: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_after_sequence", b"_after_sequence", "after_sequence", b"after_sequence"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["container", b"container", "custom_id", b"custom_id", "limit", b"limit", "offset", b"offset", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after_sequence", b"_after_sequence", "after_sequence", b"after_sequence", "container", b"container", "custom_id", b"custom_id", "limit", b"limit", "offset", b"offset", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__after_sequence: _TypeAlias = _typing.Literal["after_sequence"]  # noqa: Y015
+    _WhichOneofArgType__after_sequence: _TypeAlias = _typing.Literal["_after_sequence", b"_after_sequence"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__after_sequence) -> _WhichOneofReturnType__after_sequence | None: ...
 
 Global___ListDocumentsRequest: _TypeAlias = ListDocumentsRequest  # noqa: Y015
 

@@ -45,6 +45,16 @@ class IngestServiceStub(object):
                 request_serializer=eunoe_dot_v1_dot_ingest__pb2.UploadRequest.SerializeToString,
                 response_deserializer=eunoe_dot_v1_dot_ingest__pb2.UploadResponse.FromString,
                 _registered_method=True)
+        self.BeginUpload = channel.unary_unary(
+                '/eunoe.v1.IngestService/BeginUpload',
+                request_serializer=eunoe_dot_v1_dot_ingest__pb2.BeginUploadRequest.SerializeToString,
+                response_deserializer=eunoe_dot_v1_dot_ingest__pb2.BeginUploadResponse.FromString,
+                _registered_method=True)
+        self.CommitUpload = channel.unary_unary(
+                '/eunoe.v1.IngestService/CommitUpload',
+                request_serializer=eunoe_dot_v1_dot_ingest__pb2.CommitUploadRequest.SerializeToString,
+                response_deserializer=eunoe_dot_v1_dot_ingest__pb2.CommitUploadResponse.FromString,
+                _registered_method=True)
         self.IngestUrl = channel.unary_unary(
                 '/eunoe.v1.IngestService/IngestUrl',
                 request_serializer=eunoe_dot_v1_dot_ingest__pb2.IngestUrlRequest.SerializeToString,
@@ -64,6 +74,11 @@ class IngestServiceStub(object):
                 '/eunoe.v1.IngestService/GetDocumentText',
                 request_serializer=eunoe_dot_v1_dot_ingest__pb2.GetDocumentTextRequest.SerializeToString,
                 response_deserializer=eunoe_dot_v1_dot_ingest__pb2.GetDocumentTextResponse.FromString,
+                _registered_method=True)
+        self.GetDocumentContent = channel.unary_stream(
+                '/eunoe.v1.IngestService/GetDocumentContent',
+                request_serializer=eunoe_dot_v1_dot_ingest__pb2.GetDocumentContentRequest.SerializeToString,
+                response_deserializer=eunoe_dot_v1_dot_ingest__pb2.GetDocumentContentResponse.FromString,
                 _registered_method=True)
         self.ListDocuments = channel.unary_unary(
                 '/eunoe.v1.IngestService/ListDocuments',
@@ -105,6 +120,20 @@ class IngestServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def BeginUpload(self, request, context):
+        """Begins an upload that goes to the blob store itself, past the gateway: for large files, where the store is S3.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CommitUpload(self, request, context):
+        """Accepts what was sent there. May be repeated, with the same answer.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def IngestUrl(self, request, context):
         """Accepts a URL to be fetched.
         """
@@ -127,6 +156,13 @@ class IngestServiceServicer(object):
 
     def GetDocumentText(self, request, context):
         """The extracted text in order, as Markdown.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetDocumentContent(self, request, context):
+        """The bytes as they were accepted: first the document, then chunks.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -170,6 +206,16 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     request_deserializer=eunoe_dot_v1_dot_ingest__pb2.UploadRequest.FromString,
                     response_serializer=eunoe_dot_v1_dot_ingest__pb2.UploadResponse.SerializeToString,
             ),
+            'BeginUpload': grpc.unary_unary_rpc_method_handler(
+                    servicer.BeginUpload,
+                    request_deserializer=eunoe_dot_v1_dot_ingest__pb2.BeginUploadRequest.FromString,
+                    response_serializer=eunoe_dot_v1_dot_ingest__pb2.BeginUploadResponse.SerializeToString,
+            ),
+            'CommitUpload': grpc.unary_unary_rpc_method_handler(
+                    servicer.CommitUpload,
+                    request_deserializer=eunoe_dot_v1_dot_ingest__pb2.CommitUploadRequest.FromString,
+                    response_serializer=eunoe_dot_v1_dot_ingest__pb2.CommitUploadResponse.SerializeToString,
+            ),
             'IngestUrl': grpc.unary_unary_rpc_method_handler(
                     servicer.IngestUrl,
                     request_deserializer=eunoe_dot_v1_dot_ingest__pb2.IngestUrlRequest.FromString,
@@ -189,6 +235,11 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.GetDocumentText,
                     request_deserializer=eunoe_dot_v1_dot_ingest__pb2.GetDocumentTextRequest.FromString,
                     response_serializer=eunoe_dot_v1_dot_ingest__pb2.GetDocumentTextResponse.SerializeToString,
+            ),
+            'GetDocumentContent': grpc.unary_stream_rpc_method_handler(
+                    servicer.GetDocumentContent,
+                    request_deserializer=eunoe_dot_v1_dot_ingest__pb2.GetDocumentContentRequest.FromString,
+                    response_serializer=eunoe_dot_v1_dot_ingest__pb2.GetDocumentContentResponse.SerializeToString,
             ),
             'ListDocuments': grpc.unary_unary_rpc_method_handler(
                     servicer.ListDocuments,
@@ -266,6 +317,60 @@ class IngestService(object):
             '/eunoe.v1.IngestService/Upload',
             eunoe_dot_v1_dot_ingest__pb2.UploadRequest.SerializeToString,
             eunoe_dot_v1_dot_ingest__pb2.UploadResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BeginUpload(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/eunoe.v1.IngestService/BeginUpload',
+            eunoe_dot_v1_dot_ingest__pb2.BeginUploadRequest.SerializeToString,
+            eunoe_dot_v1_dot_ingest__pb2.BeginUploadResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CommitUpload(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/eunoe.v1.IngestService/CommitUpload',
+            eunoe_dot_v1_dot_ingest__pb2.CommitUploadRequest.SerializeToString,
+            eunoe_dot_v1_dot_ingest__pb2.CommitUploadResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -374,6 +479,33 @@ class IngestService(object):
             '/eunoe.v1.IngestService/GetDocumentText',
             eunoe_dot_v1_dot_ingest__pb2.GetDocumentTextRequest.SerializeToString,
             eunoe_dot_v1_dot_ingest__pb2.GetDocumentTextResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetDocumentContent(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/eunoe.v1.IngestService/GetDocumentContent',
+            eunoe_dot_v1_dot_ingest__pb2.GetDocumentContentRequest.SerializeToString,
+            eunoe_dot_v1_dot_ingest__pb2.GetDocumentContentResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -37,6 +37,10 @@ class IngestServiceStub:
     """Accepts one small content in one call."""
     Upload: _grpc.StreamUnaryMultiCallable[_ingest_pb2.UploadRequest, _ingest_pb2.UploadResponse]
     """Accepts a file as a stream: first the metadata, then chunks of 64 to 256 KiB."""
+    BeginUpload: _grpc.UnaryUnaryMultiCallable[_ingest_pb2.BeginUploadRequest, _ingest_pb2.BeginUploadResponse]
+    """Begins an upload that goes to the blob store itself, past the gateway: for large files, where the store is S3."""
+    CommitUpload: _grpc.UnaryUnaryMultiCallable[_ingest_pb2.CommitUploadRequest, _ingest_pb2.CommitUploadResponse]
+    """Accepts what was sent there. May be repeated, with the same answer."""
     IngestUrl: _grpc.UnaryUnaryMultiCallable[_ingest_pb2.IngestUrlRequest, _ingest_pb2.IngestUrlResponse]
     """Accepts a URL to be fetched."""
     AddMessages: _grpc.UnaryUnaryMultiCallable[_ingest_pb2.AddMessagesRequest, _ingest_pb2.AddMessagesResponse]
@@ -44,6 +48,8 @@ class IngestServiceStub:
     GetDocument: _grpc.UnaryUnaryMultiCallable[_ingest_pb2.GetDocumentRequest, _ingest_pb2.GetDocumentResponse]
     GetDocumentText: _grpc.UnaryUnaryMultiCallable[_ingest_pb2.GetDocumentTextRequest, _ingest_pb2.GetDocumentTextResponse]
     """The extracted text in order, as Markdown."""
+    GetDocumentContent: _grpc.UnaryStreamMultiCallable[_ingest_pb2.GetDocumentContentRequest, _ingest_pb2.GetDocumentContentResponse]
+    """The bytes as they were accepted: first the document, then chunks."""
     ListDocuments: _grpc.UnaryUnaryMultiCallable[_ingest_pb2.ListDocumentsRequest, _ingest_pb2.ListDocumentsResponse]
     WatchDocument: _grpc.UnaryStreamMultiCallable[_ingest_pb2.WatchDocumentRequest, _ingest_pb2.WatchDocumentResponse]
     """Sends the document at once and after each change until it has ended."""
@@ -59,6 +65,10 @@ class IngestServiceAsyncStub(IngestServiceStub):
     """Accepts one small content in one call."""
     Upload: _aio.StreamUnaryMultiCallable[_ingest_pb2.UploadRequest, _ingest_pb2.UploadResponse]  # type: ignore[assignment]
     """Accepts a file as a stream: first the metadata, then chunks of 64 to 256 KiB."""
+    BeginUpload: _aio.UnaryUnaryMultiCallable[_ingest_pb2.BeginUploadRequest, _ingest_pb2.BeginUploadResponse]  # type: ignore[assignment]
+    """Begins an upload that goes to the blob store itself, past the gateway: for large files, where the store is S3."""
+    CommitUpload: _aio.UnaryUnaryMultiCallable[_ingest_pb2.CommitUploadRequest, _ingest_pb2.CommitUploadResponse]  # type: ignore[assignment]
+    """Accepts what was sent there. May be repeated, with the same answer."""
     IngestUrl: _aio.UnaryUnaryMultiCallable[_ingest_pb2.IngestUrlRequest, _ingest_pb2.IngestUrlResponse]  # type: ignore[assignment]
     """Accepts a URL to be fetched."""
     AddMessages: _aio.UnaryUnaryMultiCallable[_ingest_pb2.AddMessagesRequest, _ingest_pb2.AddMessagesResponse]  # type: ignore[assignment]
@@ -66,6 +76,8 @@ class IngestServiceAsyncStub(IngestServiceStub):
     GetDocument: _aio.UnaryUnaryMultiCallable[_ingest_pb2.GetDocumentRequest, _ingest_pb2.GetDocumentResponse]  # type: ignore[assignment]
     GetDocumentText: _aio.UnaryUnaryMultiCallable[_ingest_pb2.GetDocumentTextRequest, _ingest_pb2.GetDocumentTextResponse]  # type: ignore[assignment]
     """The extracted text in order, as Markdown."""
+    GetDocumentContent: _aio.UnaryStreamMultiCallable[_ingest_pb2.GetDocumentContentRequest, _ingest_pb2.GetDocumentContentResponse]  # type: ignore[assignment]
+    """The bytes as they were accepted: first the document, then chunks."""
     ListDocuments: _aio.UnaryUnaryMultiCallable[_ingest_pb2.ListDocumentsRequest, _ingest_pb2.ListDocumentsResponse]  # type: ignore[assignment]
     WatchDocument: _aio.UnaryStreamMultiCallable[_ingest_pb2.WatchDocumentRequest, _ingest_pb2.WatchDocumentResponse]  # type: ignore[assignment]
     """Sends the document at once and after each change until it has ended."""
@@ -90,6 +102,22 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ingest_pb2.UploadResponse, _abc.Awaitable[_ingest_pb2.UploadResponse]]:
         """Accepts a file as a stream: first the metadata, then chunks of 64 to 256 KiB."""
+
+    @_abc_1.abstractmethod
+    def BeginUpload(
+        self,
+        request: _ingest_pb2.BeginUploadRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_pb2.BeginUploadResponse, _abc.Awaitable[_ingest_pb2.BeginUploadResponse]]:
+        """Begins an upload that goes to the blob store itself, past the gateway: for large files, where the store is S3."""
+
+    @_abc_1.abstractmethod
+    def CommitUpload(
+        self,
+        request: _ingest_pb2.CommitUploadRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_pb2.CommitUploadResponse, _abc.Awaitable[_ingest_pb2.CommitUploadResponse]]:
+        """Accepts what was sent there. May be repeated, with the same answer."""
 
     @_abc_1.abstractmethod
     def IngestUrl(
@@ -121,6 +149,14 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ingest_pb2.GetDocumentTextResponse, _abc.Awaitable[_ingest_pb2.GetDocumentTextResponse]]:
         """The extracted text in order, as Markdown."""
+
+    @_abc_1.abstractmethod
+    def GetDocumentContent(
+        self,
+        request: _ingest_pb2.GetDocumentContentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_ingest_pb2.GetDocumentContentResponse], _abc.AsyncIterator[_ingest_pb2.GetDocumentContentResponse]]:
+        """The bytes as they were accepted: first the document, then chunks."""
 
     @_abc_1.abstractmethod
     def ListDocuments(

@@ -24,39 +24,46 @@ _sym_db = _symbol_database.Default()
 
 from eunoe.v1 import types_pb2 as eunoe_dot_v1_dot_types__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15\x65unoe/v1/memory.proto\x12\x08\x65unoe.v1\x1a\x14\x65unoe/v1/types.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x1e\n\x10GetMemoryRequest\x12\n\n\x02id\x18\x01 \x01(\t\"5\n\x11GetMemoryResponse\x12 \n\x06memory\x18\x01 \x01(\x0b\x32\x10.eunoe.v1.Memory\"k\n\x13ListMemoriesRequest\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\r\n\x05kinds\x18\x03 \x03(\t\x12\r\n\x05limit\x18\x04 \x01(\x05\x12\x0e\n\x06offset\x18\x05 \x01(\x05\"I\n\x14ListMemoriesResponse\x12\"\n\x08memories\x18\x01 \x03(\x0b\x32\x10.eunoe.v1.Memory\x12\r\n\x05total\x18\x02 \x01(\x03\"\xbe\x01\n\x13UpdateMemoryRequest\x12\n\n\x02id\x18\x01 \x01(\t\x12)\n\x08metadata\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0c\n\x04tags\x18\x03 \x03(\t\x12\x14\n\x0creplace_tags\x18\x04 \x01(\x08\x12\x16\n\tis_latest\x18\x05 \x01(\x08H\x00\x88\x01\x01\x12\x17\n\nconfidence\x18\x06 \x01(\x01H\x01\x88\x01\x01\x42\x0c\n\n_is_latestB\r\n\x0b_confidence\"8\n\x14UpdateMemoryResponse\x12 \n\x06memory\x18\x01 \x01(\x0b\x32\x10.eunoe.v1.Memory\"!\n\x13\x44\x65leteMemoryRequest\x12\n\n\x02id\x18\x01 \x01(\t\"3\n\x14\x44\x65leteMemoryResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x64\x65leted\x18\x02 \x01(\x08\"F\n\x0eRelatedRequest\x12\n\n\x02id\x18\x01 \x01(\t\x12\x19\n\x11relationship_type\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\x05\"H\n\x0fRelatedResponse\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\"\n\x07related\x18\x02 \x03(\x0b\x32\x11.eunoe.v1.Related\"w\n\x0eProfileRequest\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x17\n\nfact_limit\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x19\n\x0crecent_limit\x18\x03 \x01(\x05H\x01\x88\x01\x01\x42\r\n\x0b_fact_limitB\x0f\n\r_recent_limit\"R\n\x0fProfileResponse\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x14\n\x0cstatic_facts\x18\x02 \x03(\t\x12\x16\n\x0erecent_context\x18\x03 \x03(\t2\xc2\x03\n\rMemoryService\x12\x44\n\tGetMemory\x12\x1a.eunoe.v1.GetMemoryRequest\x1a\x1b.eunoe.v1.GetMemoryResponse\x12M\n\x0cListMemories\x12\x1d.eunoe.v1.ListMemoriesRequest\x1a\x1e.eunoe.v1.ListMemoriesResponse\x12M\n\x0cUpdateMemory\x12\x1d.eunoe.v1.UpdateMemoryRequest\x1a\x1e.eunoe.v1.UpdateMemoryResponse\x12M\n\x0c\x44\x65leteMemory\x12\x1d.eunoe.v1.DeleteMemoryRequest\x1a\x1e.eunoe.v1.DeleteMemoryResponse\x12>\n\x07Related\x12\x18.eunoe.v1.RelatedRequest\x1a\x19.eunoe.v1.RelatedResponse\x12>\n\x07Profile\x12\x18.eunoe.v1.ProfileRequest\x1a\x19.eunoe.v1.ProfileResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15\x65unoe/v1/memory.proto\x12\x08\x65unoe.v1\x1a\x14\x65unoe/v1/types.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x1e\n\x10GetMemoryRequest\x12\n\n\x02id\x18\x01 \x01(\t\"5\n\x11GetMemoryResponse\x12 \n\x06memory\x18\x01 \x01(\x0b\x32\x10.eunoe.v1.Memory\"{\n\x13ListMemoriesRequest\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\r\n\x05kinds\x18\x03 \x03(\t\x12\r\n\x05limit\x18\x04 \x01(\x05\x12\x0e\n\x06offset\x18\x05 \x01(\x05\x12\x0e\n\x06\x65\x64ited\x18\x06 \x01(\x08\"I\n\x14ListMemoriesResponse\x12\"\n\x08memories\x18\x01 \x03(\x0b\x32\x10.eunoe.v1.Memory\x12\r\n\x05total\x18\x02 \x01(\x03\";\n\x1aListRemovedMemoriesRequest\x12\r\n\x05limit\x18\x01 \x01(\x05\x12\x0e\n\x06offset\x18\x02 \x01(\x05\"l\n\rRemovedMemory\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcontainer\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12.\n\nremoved_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"W\n\x1bListRemovedMemoriesResponse\x12)\n\x08memories\x18\x01 \x03(\x0b\x32\x17.eunoe.v1.RemovedMemory\x12\r\n\x05total\x18\x02 \x01(\x03\"\xbe\x01\n\x13UpdateMemoryRequest\x12\n\n\x02id\x18\x01 \x01(\t\x12)\n\x08metadata\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0c\n\x04tags\x18\x03 \x03(\t\x12\x14\n\x0creplace_tags\x18\x04 \x01(\x08\x12\x16\n\tis_latest\x18\x05 \x01(\x08H\x00\x88\x01\x01\x12\x17\n\nconfidence\x18\x06 \x01(\x01H\x01\x88\x01\x01\x42\x0c\n\n_is_latestB\r\n\x0b_confidence\"8\n\x14UpdateMemoryResponse\x12 \n\x06memory\x18\x01 \x01(\x0b\x32\x10.eunoe.v1.Memory\"!\n\x13\x44\x65leteMemoryRequest\x12\n\n\x02id\x18\x01 \x01(\t\"3\n\x14\x44\x65leteMemoryResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x64\x65leted\x18\x02 \x01(\x08\"F\n\x0eRelatedRequest\x12\n\n\x02id\x18\x01 \x01(\t\x12\x19\n\x11relationship_type\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\x05\"H\n\x0fRelatedResponse\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\"\n\x07related\x18\x02 \x03(\x0b\x32\x11.eunoe.v1.Related\"w\n\x0eProfileRequest\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x17\n\nfact_limit\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x19\n\x0crecent_limit\x18\x03 \x01(\x05H\x01\x88\x01\x01\x42\r\n\x0b_fact_limitB\x0f\n\r_recent_limit\"R\n\x0fProfileResponse\x12\x11\n\tcontainer\x18\x01 \x01(\t\x12\x14\n\x0cstatic_facts\x18\x02 \x03(\t\x12\x16\n\x0erecent_context\x18\x03 \x03(\t2\xa6\x04\n\rMemoryService\x12\x44\n\tGetMemory\x12\x1a.eunoe.v1.GetMemoryRequest\x1a\x1b.eunoe.v1.GetMemoryResponse\x12M\n\x0cListMemories\x12\x1d.eunoe.v1.ListMemoriesRequest\x1a\x1e.eunoe.v1.ListMemoriesResponse\x12\x62\n\x13ListRemovedMemories\x12$.eunoe.v1.ListRemovedMemoriesRequest\x1a%.eunoe.v1.ListRemovedMemoriesResponse\x12M\n\x0cUpdateMemory\x12\x1d.eunoe.v1.UpdateMemoryRequest\x1a\x1e.eunoe.v1.UpdateMemoryResponse\x12M\n\x0c\x44\x65leteMemory\x12\x1d.eunoe.v1.DeleteMemoryRequest\x1a\x1e.eunoe.v1.DeleteMemoryResponse\x12>\n\x07Related\x12\x18.eunoe.v1.RelatedRequest\x1a\x19.eunoe.v1.RelatedResponse\x12>\n\x07Profile\x12\x18.eunoe.v1.ProfileRequest\x1a\x19.eunoe.v1.ProfileResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'eunoe.v1.memory_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_GETMEMORYREQUEST']._serialized_start=87
-  _globals['_GETMEMORYREQUEST']._serialized_end=117
-  _globals['_GETMEMORYRESPONSE']._serialized_start=119
-  _globals['_GETMEMORYRESPONSE']._serialized_end=172
-  _globals['_LISTMEMORIESREQUEST']._serialized_start=174
-  _globals['_LISTMEMORIESREQUEST']._serialized_end=281
-  _globals['_LISTMEMORIESRESPONSE']._serialized_start=283
-  _globals['_LISTMEMORIESRESPONSE']._serialized_end=356
-  _globals['_UPDATEMEMORYREQUEST']._serialized_start=359
-  _globals['_UPDATEMEMORYREQUEST']._serialized_end=549
-  _globals['_UPDATEMEMORYRESPONSE']._serialized_start=551
-  _globals['_UPDATEMEMORYRESPONSE']._serialized_end=607
-  _globals['_DELETEMEMORYREQUEST']._serialized_start=609
-  _globals['_DELETEMEMORYREQUEST']._serialized_end=642
-  _globals['_DELETEMEMORYRESPONSE']._serialized_start=644
-  _globals['_DELETEMEMORYRESPONSE']._serialized_end=695
-  _globals['_RELATEDREQUEST']._serialized_start=697
-  _globals['_RELATEDREQUEST']._serialized_end=767
-  _globals['_RELATEDRESPONSE']._serialized_start=769
-  _globals['_RELATEDRESPONSE']._serialized_end=841
-  _globals['_PROFILEREQUEST']._serialized_start=843
-  _globals['_PROFILEREQUEST']._serialized_end=962
-  _globals['_PROFILERESPONSE']._serialized_start=964
-  _globals['_PROFILERESPONSE']._serialized_end=1046
-  _globals['_MEMORYSERVICE']._serialized_start=1049
-  _globals['_MEMORYSERVICE']._serialized_end=1499
+  _globals['_GETMEMORYREQUEST']._serialized_start=120
+  _globals['_GETMEMORYREQUEST']._serialized_end=150
+  _globals['_GETMEMORYRESPONSE']._serialized_start=152
+  _globals['_GETMEMORYRESPONSE']._serialized_end=205
+  _globals['_LISTMEMORIESREQUEST']._serialized_start=207
+  _globals['_LISTMEMORIESREQUEST']._serialized_end=330
+  _globals['_LISTMEMORIESRESPONSE']._serialized_start=332
+  _globals['_LISTMEMORIESRESPONSE']._serialized_end=405
+  _globals['_LISTREMOVEDMEMORIESREQUEST']._serialized_start=407
+  _globals['_LISTREMOVEDMEMORIESREQUEST']._serialized_end=466
+  _globals['_REMOVEDMEMORY']._serialized_start=468
+  _globals['_REMOVEDMEMORY']._serialized_end=576
+  _globals['_LISTREMOVEDMEMORIESRESPONSE']._serialized_start=578
+  _globals['_LISTREMOVEDMEMORIESRESPONSE']._serialized_end=665
+  _globals['_UPDATEMEMORYREQUEST']._serialized_start=668
+  _globals['_UPDATEMEMORYREQUEST']._serialized_end=858
+  _globals['_UPDATEMEMORYRESPONSE']._serialized_start=860
+  _globals['_UPDATEMEMORYRESPONSE']._serialized_end=916
+  _globals['_DELETEMEMORYREQUEST']._serialized_start=918
+  _globals['_DELETEMEMORYREQUEST']._serialized_end=951
+  _globals['_DELETEMEMORYRESPONSE']._serialized_start=953
+  _globals['_DELETEMEMORYRESPONSE']._serialized_end=1004
+  _globals['_RELATEDREQUEST']._serialized_start=1006
+  _globals['_RELATEDREQUEST']._serialized_end=1076
+  _globals['_RELATEDRESPONSE']._serialized_start=1078
+  _globals['_RELATEDRESPONSE']._serialized_end=1150
+  _globals['_PROFILEREQUEST']._serialized_start=1152
+  _globals['_PROFILEREQUEST']._serialized_end=1271
+  _globals['_PROFILERESPONSE']._serialized_start=1273
+  _globals['_PROFILERESPONSE']._serialized_end=1355
+  _globals['_MEMORYSERVICE']._serialized_start=1358
+  _globals['_MEMORYSERVICE']._serialized_end=1908
 # @@protoc_insertion_point(module_scope)

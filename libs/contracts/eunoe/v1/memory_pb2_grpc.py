@@ -45,6 +45,11 @@ class MemoryServiceStub(object):
                 request_serializer=eunoe_dot_v1_dot_memory__pb2.ListMemoriesRequest.SerializeToString,
                 response_deserializer=eunoe_dot_v1_dot_memory__pb2.ListMemoriesResponse.FromString,
                 _registered_method=True)
+        self.ListRemovedMemories = channel.unary_unary(
+                '/eunoe.v1.MemoryService/ListRemovedMemories',
+                request_serializer=eunoe_dot_v1_dot_memory__pb2.ListRemovedMemoriesRequest.SerializeToString,
+                response_deserializer=eunoe_dot_v1_dot_memory__pb2.ListRemovedMemoriesResponse.FromString,
+                _registered_method=True)
         self.UpdateMemory = channel.unary_unary(
                 '/eunoe.v1.MemoryService/UpdateMemory',
                 request_serializer=eunoe_dot_v1_dot_memory__pb2.UpdateMemoryRequest.SerializeToString,
@@ -79,6 +84,13 @@ class MemoryServiceServicer(object):
 
     def ListMemories(self, request, context):
         """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListRemovedMemories(self, request, context):
+        """Memories that callers removed, by id; nothing of their text is left.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -119,6 +131,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.ListMemories,
                     request_deserializer=eunoe_dot_v1_dot_memory__pb2.ListMemoriesRequest.FromString,
                     response_serializer=eunoe_dot_v1_dot_memory__pb2.ListMemoriesResponse.SerializeToString,
+            ),
+            'ListRemovedMemories': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRemovedMemories,
+                    request_deserializer=eunoe_dot_v1_dot_memory__pb2.ListRemovedMemoriesRequest.FromString,
+                    response_serializer=eunoe_dot_v1_dot_memory__pb2.ListRemovedMemoriesResponse.SerializeToString,
             ),
             'UpdateMemory': grpc.unary_unary_rpc_method_handler(
                     servicer.UpdateMemory,
@@ -196,6 +213,33 @@ class MemoryService(object):
             '/eunoe.v1.MemoryService/ListMemories',
             eunoe_dot_v1_dot_memory__pb2.ListMemoriesRequest.SerializeToString,
             eunoe_dot_v1_dot_memory__pb2.ListMemoriesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRemovedMemories(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/eunoe.v1.MemoryService/ListRemovedMemories',
+            eunoe_dot_v1_dot_memory__pb2.ListRemovedMemoriesRequest.SerializeToString,
+            eunoe_dot_v1_dot_memory__pb2.ListRemovedMemoriesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,8 @@ class MemoryServiceStub:
     def __new__(cls, channel: _aio.Channel) -> MemoryServiceAsyncStub: ...
     GetMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryRequest, _memory_pb2.GetMemoryResponse]
     ListMemories: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ListMemoriesRequest, _memory_pb2.ListMemoriesResponse]
+    ListRemovedMemories: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ListRemovedMemoriesRequest, _memory_pb2.ListRemovedMemoriesResponse]
+    """Memories that callers removed, by id; nothing of their text is left."""
     UpdateMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.UpdateMemoryRequest, _memory_pb2.UpdateMemoryResponse]
     DeleteMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.DeleteMemoryRequest, _memory_pb2.DeleteMemoryResponse]
     Related: _grpc.UnaryUnaryMultiCallable[_memory_pb2.RelatedRequest, _memory_pb2.RelatedResponse]
@@ -47,6 +49,8 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryRequest, _memory_pb2.GetMemoryResponse]  # type: ignore[assignment]
     ListMemories: _aio.UnaryUnaryMultiCallable[_memory_pb2.ListMemoriesRequest, _memory_pb2.ListMemoriesResponse]  # type: ignore[assignment]
+    ListRemovedMemories: _aio.UnaryUnaryMultiCallable[_memory_pb2.ListRemovedMemoriesRequest, _memory_pb2.ListRemovedMemoriesResponse]  # type: ignore[assignment]
+    """Memories that callers removed, by id; nothing of their text is left."""
     UpdateMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.UpdateMemoryRequest, _memory_pb2.UpdateMemoryResponse]  # type: ignore[assignment]
     DeleteMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.DeleteMemoryRequest, _memory_pb2.DeleteMemoryResponse]  # type: ignore[assignment]
     Related: _aio.UnaryUnaryMultiCallable[_memory_pb2.RelatedRequest, _memory_pb2.RelatedResponse]  # type: ignore[assignment]
@@ -68,6 +72,14 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.ListMemoriesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.ListMemoriesResponse, _abc.Awaitable[_memory_pb2.ListMemoriesResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def ListRemovedMemories(
+        self,
+        request: _memory_pb2.ListRemovedMemoriesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_pb2.ListRemovedMemoriesResponse, _abc.Awaitable[_memory_pb2.ListRemovedMemoriesResponse]]:
+        """Memories that callers removed, by id; nothing of their text is left."""
 
     @_abc_1.abstractmethod
     def UpdateMemory(

@@ -107,6 +107,7 @@ class Document(_message.Message):
     UPDATED_AT_FIELD_NUMBER: _builtins.int
     SOURCE_URL_FIELD_NUMBER: _builtins.int
     CHILDREN_FIELD_NUMBER: _builtins.int
+    SEQUENCE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     container: _builtins.str
     content_type: _builtins.str
@@ -121,6 +122,8 @@ class Document(_message.Message):
     size_bytes: _builtins.int
     sha256: _builtins.str
     source_url: _builtins.str
+    sequence: _builtins.int
+    """Order of acceptance; changes when the document is accepted again."""
     @_builtins.property
     def degraded(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -168,10 +171,11 @@ class Document(_message.Message):
         updated_at: _timestamp_pb2.Timestamp | None = ...,
         source_url: _builtins.str = ...,
         children: _abc.Iterable[_builtins.str] | None = ...,
+        sequence: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "event_time", b"event_time", "metadata", b"metadata", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["children", b"children", "container", b"container", "content_type", b"content_type", "counts", b"counts", "created_at", b"created_at", "custom_id", b"custom_id", "degraded", b"degraded", "error_code", b"error_code", "error_message", b"error_message", "event_time", b"event_time", "generation", b"generation", "id", b"id", "metadata", b"metadata", "name", b"name", "revision", b"revision", "searchable", b"searchable", "sha256", b"sha256", "size_bytes", b"size_bytes", "source_url", b"source_url", "stages", b"stages", "status", b"status", "tags", b"tags", "updated_at", b"updated_at", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["children", b"children", "container", b"container", "content_type", b"content_type", "counts", b"counts", "created_at", b"created_at", "custom_id", b"custom_id", "degraded", b"degraded", "error_code", b"error_code", "error_message", b"error_message", "event_time", b"event_time", "generation", b"generation", "id", b"id", "metadata", b"metadata", "name", b"name", "revision", b"revision", "searchable", b"searchable", "sequence", b"sequence", "sha256", b"sha256", "size_bytes", b"size_bytes", "source_url", b"source_url", "stages", b"stages", "status", b"status", "tags", b"tags", "updated_at", b"updated_at", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -199,6 +203,7 @@ class Memory(_message.Message):
     CREATED_AT_FIELD_NUMBER: _builtins.int
     UPDATED_AT_FIELD_NUMBER: _builtins.int
     SOURCE_FIELD_NUMBER: _builtins.int
+    EDITED_AT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     container: _builtins.str
     document_id: _builtins.str
@@ -221,6 +226,10 @@ class Memory(_message.Message):
     def updated_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
     def source(self) -> Global___Source: ...
+    @_builtins.property
+    def edited_at(self) -> _timestamp_pb2.Timestamp:
+        """When a caller last changed it; not set where none did."""
+
     def __init__(
         self,
         *,
@@ -240,10 +249,11 @@ class Memory(_message.Message):
         created_at: _timestamp_pb2.Timestamp | None = ...,
         updated_at: _timestamp_pb2.Timestamp | None = ...,
         source: Global___Source | None = ...,
+        edited_at: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "expires_at", b"expires_at", "metadata", b"metadata", "source", b"source", "updated_at", b"updated_at"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "edited_at", b"edited_at", "expires_at", b"expires_at", "metadata", b"metadata", "source", b"source", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "container", b"container", "content", b"content", "content_hash", b"content_hash", "created_at", b"created_at", "document_id", b"document_id", "expires_at", b"expires_at", "id", b"id", "is_latest", b"is_latest", "kind", b"kind", "memory_type", b"memory_type", "metadata", b"metadata", "source", b"source", "superseded_by", b"superseded_by", "tags", b"tags", "updated_at", b"updated_at"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "container", b"container", "content", b"content", "content_hash", b"content_hash", "created_at", b"created_at", "document_id", b"document_id", "edited_at", b"edited_at", "expires_at", b"expires_at", "id", b"id", "is_latest", b"is_latest", "kind", b"kind", "memory_type", b"memory_type", "metadata", b"metadata", "source", b"source", "superseded_by", b"superseded_by", "tags", b"tags", "updated_at", b"updated_at"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -6,8 +6,8 @@ EunoeError
 │   ├── InvalidField             422  UnknownField, UnknownFilter
 │   ├── Unauthenticated          401
 │   ├── PermissionDenied         403
-│   ├── NotFound                 404  DocumentNotFound, MemoryNotFound, ContainerNotFound, DeadLetterNotFound, TokenNotFound
-│   ├── Conflict                 409  IdempotencyConflict, StaleGeneration, ModelMismatch
+│   ├── NotFound                 404  DocumentNotFound, MemoryNotFound, ContainerNotFound, DeadLetterNotFound, TokenNotFound, UploadNotFound
+│   ├── Conflict                 409  IdempotencyConflict, StaleGeneration, ModelMismatch, DocumentErased, DirectUploadUnavailable
 │   ├── PayloadTooLarge          413
 │   ├── UnsupportedFormat        415  UnsupportedContentType
 │   └── ResourceExhausted        429  QueueFull
@@ -69,6 +69,8 @@ from eunoe_contracts.errors.request import (
     Conflict,
     ContainerNotFound,
     DeadLetterNotFound,
+    DirectUploadUnavailable,
+    DocumentErased,
     DocumentNotFound,
     EmptyContent,
     ForbiddenOrigin,
@@ -91,6 +93,7 @@ from eunoe_contracts.errors.request import (
     UnknownFilter,
     UnsupportedContentType,
     UnsupportedFormat,
+    UploadNotFound,
 )
 from eunoe_contracts.errors.root import EunoeError, GrpcStatus
 
@@ -108,6 +111,8 @@ __all__ = [
     "DataDirectoryLocked",
     "DeadLetterNotFound",
     "DeadlineExceeded",
+    "DirectUploadUnavailable",
+    "DocumentErased",
     "DocumentNotFound",
     "EmptyContent",
     "EmptyExtraction",
@@ -153,6 +158,7 @@ __all__ = [
     "UnknownFilter",
     "UnsupportedContentType",
     "UnsupportedFormat",
+    "UploadNotFound",
     "WorkerUnavailable",
     "as_eunoe_error",
     "error_type",

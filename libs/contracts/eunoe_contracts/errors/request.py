@@ -151,6 +151,24 @@ class StaleGeneration(Conflict):
     code = "stale_generation"
 
 
+class DocumentErased(Conflict):
+    """This document was erased here, so an import leaves it out; to have it again all the same, post it."""
+
+    code = "document_erased"
+
+
+class DirectUploadUnavailable(Conflict):
+    """The blob store of this server takes no direct uploads; send the file through the server (Upload, POST /v1/documents/upload)."""
+
+    code = "direct_upload_unavailable"
+
+
+class UploadNotFound(NotFound):
+    """There is nothing under that upload id: it was never sent, or too long ago; begin the upload again."""
+
+    code = "upload_not_found"
+
+
 class ModelMismatch(Conflict):
     """The index holds vectors of another embedding model; configure that model, or rebuild with `eunoe doctor --rebuild`."""
 

@@ -5,12 +5,12 @@ Keys are tenant/document/generation/name and are never shared between documents.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from uuid import UUID
 
 
@@ -31,6 +31,14 @@ class StagedBlob:
     size: int
     sha256: str
     head: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class UploadForm:
+    """A form of type multipart/form-data: these fields first, then the file in a field `file`."""
+
+    url: str
+    fields: Mapping[str, str]
 
 
 class BlobStore(Protocol):
@@ -86,4 +94,19 @@ class BlobStore(Protocol):
 
     async def discard_stale(self, *, older_than: datetime) -> int:
         """Drop staged uploads last written before that time; returns how many."""
+        ...
+
+
+@runtime_checkable
+class DirectUploads(Protocol):
+    """What some blob stores offer besides: uploads that do not pass through us."""
+
+    async def upload_form(self, tenant: str, upload_id: str, *, limit: int, expires: datetime) -> UploadForm:
+        """A form with which somebody may send this upload to the store himself, once or more, until it expires (7 days at most)."""
+        ...
+
+    async def measure(self, tenant: str, upload_id: str) -> StagedBlob:
+        """What was sent with a form, as if `stage` had taken it in. Raises `BlobNotFound`. Promote it only if its size and checksum are
+        those wanted: until the form expires it can be sent again.
+        """
         ...

@@ -29,6 +29,7 @@ from eunoe_stores.catalogue.rows import (
     OpenDocument,
     OrphanedMemory,
     Page,
+    RemovedMemory,
     Reopened,
     TokenRow,
 )
@@ -38,7 +39,9 @@ class DocumentCatalogue(Protocol):
     """Documents: acceptance, status, lists."""
 
     async def plan_accept(self, tenant: str, new: NewDocument, *, reprocess: bool = False) -> AcceptPlan:
-        """What `accept` would do now. Raises `IdempotencyConflict` when the id exists with another fingerprint."""
+        """What `accept` would do now. Raises `IdempotencyConflict` when the id exists with another fingerprint, `DocumentErased`
+        when it was erased and the new one is `unless_erased`; `accept` raises them too.
+        """
         ...
 
     async def accept(self, tenant: str, new: NewDocument, *, plan: AcceptPlan, queue_limit: int, now: datetime) -> Accepted:
@@ -65,7 +68,7 @@ class DocumentCatalogue(Protocol):
         ...
 
     async def list_documents(self, tenant: str, query: DocumentQuery, page: Page) -> tuple[Sequence[DocumentRow], int]:
-        """Newest first, and the true total."""
+        """Newest first, and the true total; with `query.after` in order of acceptance."""
         ...
 
     async def older_versions(self, tenant: str, document: UUID) -> Sequence[UUID]:
@@ -171,9 +174,13 @@ class MemoryCatalogue(Protocol):
         ...
 
     async def list_memories(
-        self, tenant: str, *, container: str, document: UUID | None, kinds: frozenset[Kind], page: Page
+        self, tenant: str, *, container: str, document: UUID | None, kinds: frozenset[Kind], page: Page, edited: bool = False
     ) -> tuple[Sequence[MemoryRow], int]:
-        """Newest first, and the true total."""
+        """Newest first, and the true total. With `edited` only those that a caller changed."""
+        ...
+
+    async def removed_memories(self, tenant: str, page: Page) -> tuple[Sequence[RemovedMemory], int]:
+        """Memories that a caller removed and that no document brought back since, oldest removal first, and the true total."""
         ...
 
     async def update_memory(
@@ -186,13 +193,14 @@ class MemoryCatalogue(Protocol):
         is_latest: bool | None = None,
         confidence: float | None = None,
         superseded_by: UUID | None = None,
+        edited: bool = False,
         now: datetime,
     ) -> MemoryRow:
-        """Change what is given. Raises `MemoryNotFound`."""
+        """Change what is given; `edited` remembers it as a caller's change. Raises `MemoryNotFound`."""
         ...
 
-    async def delete_memory(self, tenant: str, memory: UUID) -> OrphanedMemory | None:
-        """Remove a memory and its sources; None when it was not there."""
+    async def delete_memory(self, tenant: str, memory: UUID, *, now: datetime) -> OrphanedMemory | None:
+        """Remove a memory and its sources for a caller; None when it was not there."""
         ...
 
     async def bury_memories(self, tenant: str, document: UUID, *, through_generation: int) -> Sequence[OrphanedMemory]:

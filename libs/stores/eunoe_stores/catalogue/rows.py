@@ -17,6 +17,7 @@ from eunoe_contracts.tenancy import Scope
 class NewDocument:
     """What the gateway wants to accept. `fingerprint` is the hash of everything that must be equal under one idempotency key;
     `is_keyed` when the caller gave one, so that a repetition is known to be a retry. `trace` is the `traceparent` of the call.
+    `created_at` is of an earlier life of the document, in another catalogue; `unless_erased` says that it is not to come back here.
     """
 
     id: UUID
@@ -36,6 +37,8 @@ class NewDocument:
     warnings: tuple[str, ...] = ()
     is_keyed: bool = False
     trace: str = ""
+    created_at: datetime | None = None
+    unless_erased: bool = False
 
 
 class AcceptAction(StrEnum):
@@ -126,11 +129,15 @@ class EarlierTurn:
 
 @dataclass(frozen=True, slots=True)
 class DocumentQuery:
-    """Conditions of a list; empty means none. Erased documents are never listed."""
+    """Conditions of a list; empty means none. Erased documents are never listed.
+
+    With `after` the list is in order of acceptance and holds what has a higher `sequence`.
+    """
 
     container: str = ""
     status: str = ""
     custom_id: str = ""
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +164,10 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """A memory with its state. `epoch` makes the row key: it grows when the sources go from none to one."""
+    """A memory with its state. `epoch` makes the row key: it grows when the sources go from none to one.
+
+    `edited_at` is when a caller last changed it, None when no caller did.
+    """
 
     id: UUID
     container: str
@@ -172,7 +182,18 @@ class MemoryRow:
     event_time: datetime | None
     created_at: datetime
     updated_at: datetime
+    edited_at: datetime | None
     sources: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedMemory:
+    """A memory that a caller removed; nothing of its text is left."""
+
+    id: UUID
+    container: str
+    kind: str
+    removed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

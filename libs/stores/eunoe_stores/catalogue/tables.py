@@ -147,6 +147,7 @@ memories = Table(
     Column("event_time", Instant),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    Column("edited_at", Instant),  # when a caller last changed it; of one that is not alive, when a caller removed it
     PrimaryKeyConstraint("id", "tenant", name="memories_key"),
 )
 Index("memories_by_container", memories.c.tenant, memories.c.container, memories.c.created_at)

@@ -16,7 +16,8 @@ from eunoe_gateway import protobuf, tracing
 from eunoe_gateway.access import require
 from eunoe_gateway.config import GatewaySettings
 from eunoe_gateway.documents.commit import Commit
-from eunoe_gateway.documents.content import Recognised, recognise_file, recognise_text, text_bytes
+from eunoe_gateway.documents.content import Recognised, recognise_file, recognise_kept, recognise_text, text_bytes
+from eunoe_gateway.documents.restoring import Kept, kept
 from eunoe_gateway.documents.submission import Submission, checked, fingerprint_of, identity_of
 from eunoe_gateway.keyed_locks import KeyedLocks
 from eunoe_gateway.ports import GatewayPorts
@@ -67,12 +68,20 @@ class Acceptance:
             staged = await self._ports.blobs.stage(tenant, upload_id, chunks, limit=self._settings.max_upload_bytes)
             said = start()
             submission = self.checked(said.info)
-            _verify(staged, said)
-            recognised = await recognise_file(tenant, submission, staged, blobs=self._ports.blobs)
+            before = kept(who, said, now=self._ports.clock.now())
+            verify(staged, said.declared_size if said.HasField("declared_size") else staged.size, said.declared_sha256)
+            recognised = recognise_kept(submission) if before is not None else None
+            if recognised is None:
+                recognised = await recognise_file(tenant, submission, staged, blobs=self._ports.blobs)
         except BaseException:
             await self._ports.blobs.discard(tenant, upload_id)
             raise
-        return ingest_pb2.UploadResponse(acceptance=await self._commit(tenant, submission, staged, recognised))
+        return ingest_pb2.UploadResponse(acceptance=await self._commit(tenant, submission, staged, recognised, before))
+
+    async def accept_staged(self, tenant: str, submission: Submission, staged: StagedBlob) -> ingest_pb2.Acceptance:
+        """Accept a file that lies in staging and was found to be what was declared. It stays there when its format is refused."""
+        recognised = await recognise_file(tenant, submission, staged, blobs=self._ports.blobs)
+        return await self._commit(tenant, submission, staged, recognised)
 
     def checked(self, info: ingest_pb2.ContentInfo) -> Submission:
         """The checked info. Raises `InvalidField`, and `CapabilityUnavailable` for a URL."""
@@ -92,8 +101,12 @@ class Acceptance:
         if not self._ports.has_space():
             raise StorageFull
 
-    async def _commit(self, tenant: str, submission: Submission, staged: StagedBlob, recognised: Recognised) -> ingest_pb2.Acceptance:
+    async def _commit(
+        self, tenant: str, submission: Submission, staged: StagedBlob, recognised: Recognised, before: Kept | None = None
+    ) -> ingest_pb2.Acceptance:
         new = _new_document(tenant, submission, staged, recognised, trace=tracing.of_call(self._ports.ids))
+        if before is not None:
+            new = before.on(new)
         try:
             accepted = await self._commits.run(tenant, new, staged.upload_id)
         except QueueFull:
@@ -102,10 +115,11 @@ class Acceptance:
         return protobuf.acceptance(accepted, recognised.warnings)
 
 
-def _verify(staged: StagedBlob, said: ingest_pb2.UploadStart) -> None:
-    if said.HasField("declared_size") and said.declared_size != staged.size:
-        raise ChecksumMismatch(f"{staged.size} bytes were received, {said.declared_size} were declared; send the file again.")
-    declared = said.declared_sha256.strip().lower()
+def verify(staged: StagedBlob, size: int, sha256: str) -> None:
+    """Raises `ChecksumMismatch` when the bytes are not those that were declared, `EmptyFile`."""
+    if size != staged.size:
+        raise ChecksumMismatch(f"{staged.size} bytes were received, {size} were declared; send the file again.")
+    declared = sha256.strip().lower()
     if declared and declared != staged.sha256:
         raise ChecksumMismatch("The bytes received do not have the declared SHA-256; send the file again.")
     if staged.size == 0:

@@ -62,6 +62,14 @@ def recognise_text(submission: Submission) -> Recognised:
     return Recognised(found.id, found.media_types[0])
 
 
+def recognise_kept(submission: Submission) -> Recognised | None:
+    """The format of a text that was accepted before, elsewhere: between kinds of text that acceptance decided, as bytes cannot.
+    None for what is no text, which shows what it is.
+    """
+    found = BY_ID.get(submission.content_type)
+    return Recognised(found.id, found.media_types[0]) if found is not None and found.textual else None
+
+
 async def recognise_file(tenant: str, submission: Submission, staged: StagedBlob, *, blobs: BlobStore) -> Recognised:
     """The format of a staged file. Raises `UnsupportedFormat` saying what was found and what is supported, `CorruptDocument`
     for a container that cannot be listed, `EncryptedDocument` for an Office file with a password.

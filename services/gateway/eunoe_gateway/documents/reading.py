@@ -9,6 +9,7 @@ from eunoe_contracts.content import Kind, Unit
 from eunoe_contracts.errors import Conflict, DocumentNotFound, InvalidField
 from eunoe_contracts.stages import DocumentStatus
 from eunoe_contracts.tenancy import Principal, Scope, checked_container
+from eunoe_stores.blobs.port import BlobKey, BlobStore
 from eunoe_stores.catalogue.port import Catalogue
 from eunoe_stores.catalogue.rows import DocumentQuery, DocumentRow
 
@@ -19,8 +20,9 @@ from eunoe_gateway.access import require_any
 class Reading:
     """Calls that only read documents."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, blobs: BlobStore) -> None:
         self._catalogue = catalogue
+        self._blobs = blobs
 
     async def _row(self, who: Principal, document_id: str) -> DocumentRow:
         tenant = require_any(who, Scope.INGEST, Scope.SEARCH)
@@ -47,8 +49,15 @@ class Reading:
             raise Conflict(f"There is no text of this document; its status is {row.status}.")
         return whole_text(await self._catalogue.units(row.tenant, row.id, generation))
 
+    async def content(self, who: Principal, document_id: str) -> AsyncIterator[ingest_pb2.GetDocumentContentResponse]:
+        """The document, then its bytes as they were accepted. Raises `DocumentNotFound`, `BlobNotFound`."""
+        row = await self._row(who, document_id)
+        yield ingest_pb2.GetDocumentContentResponse(document=protobuf.document(row))
+        async for chunk in self._blobs.stream(row.tenant, BlobKey(row.id, row.generation, row.blob)):
+            yield ingest_pb2.GetDocumentContentResponse(chunk=chunk)
+
     async def list(self, who: Principal, request: ingest_pb2.ListDocumentsRequest) -> ingest_pb2.ListDocumentsResponse:
-        """Newest first. Raises `InvalidField` for an unknown status."""
+        """Newest first, or in order of acceptance after a sequence. Raises `InvalidField` for an unknown status."""
         tenant = require_any(who, Scope.INGEST, Scope.SEARCH)
         if request.status and request.status not in set(DocumentStatus):
             raise InvalidField(f"status: one of {', '.join(DocumentStatus)}")
@@ -56,6 +65,7 @@ class Reading:
             container=checked_container(request.container) if request.container else "",
             status=request.status,
             custom_id=fields.line(request.custom_id, "custom_id"),
+            after=request.after_sequence if request.HasField("after_sequence") else None,
         )
         rows, total = await self._catalogue.list_documents(tenant, query, fields.page(request.limit, request.offset))
         return ingest_pb2.ListDocumentsResponse(documents=[protobuf.document(each) for each in rows], total=total)

@@ -41,6 +41,14 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
 
         return await self._application.upload(caller(), lambda: first.start, chunks())
 
+    async def BeginUpload(self, request: ingest_pb2.BeginUploadRequest, context: Any) -> ingest_pb2.BeginUploadResponse:
+        """Where to send a large file."""
+        return await self._application.begin_upload(caller(), request)
+
+    async def CommitUpload(self, request: ingest_pb2.CommitUploadRequest, context: Any) -> ingest_pb2.CommitUploadResponse:
+        """Accept what was sent there."""
+        return await self._application.commit_upload(caller(), request)
+
     async def _next(self, requests: AsyncIterator[ingest_pb2.UploadRequest]) -> ingest_pb2.UploadRequest | None:
         try:
             return await asyncio.wait_for(anext(requests), self._chunk_idle_s)
@@ -64,6 +72,13 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     async def GetDocumentText(self, request: ingest_pb2.GetDocumentTextRequest, context: Any) -> ingest_pb2.GetDocumentTextResponse:
         """Its text."""
         return ingest_pb2.GetDocumentTextResponse(text=await self._application.document_text(caller(), request.id))
+
+    async def GetDocumentContent(
+        self, request: ingest_pb2.GetDocumentContentRequest, context: Any
+    ) -> AsyncIterator[ingest_pb2.GetDocumentContentResponse]:
+        """The bytes of a document."""
+        async for part in self._application.document_content(caller(), request.id):
+            yield part
 
     async def ListDocuments(self, request: ingest_pb2.ListDocumentsRequest, context: Any) -> ingest_pb2.ListDocumentsResponse:
         """Many documents."""

@@ -26,6 +26,12 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         """Many memories."""
         return await self._application.list_memories(caller(), request)
 
+    async def ListRemovedMemories(
+        self, request: memory_pb2.ListRemovedMemoriesRequest, context: Any
+    ) -> memory_pb2.ListRemovedMemoriesResponse:
+        """What callers removed."""
+        return await self._application.list_removed_memories(caller(), request)
+
     async def UpdateMemory(self, request: memory_pb2.UpdateMemoryRequest, context: Any) -> memory_pb2.UpdateMemoryResponse:
         """Edit a memory."""
         return memory_pb2.UpdateMemoryResponse(memory=await self._application.update_memory(caller(), request))

@@ -11,11 +11,20 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from eunoe_gateway.application import Application
-from eunoe_gateway.http import admin, docs_page, documents, failures, health, memories, search, upload
+from eunoe_gateway.http import admin, direct_upload, docs_page, documents, failures, health, memories, search, upload
 from eunoe_gateway.http.event_stream import KEEP_ALIVE_S
 from eunoe_gateway.http.guard import Door, Guard
 
-ROUTERS = (health.router, upload.router, documents.router, memories.router, search.router, admin.router, docs_page.router)
+ROUTERS = (
+    health.router,
+    upload.router,
+    direct_upload.router,
+    documents.router,
+    memories.router,
+    search.router,
+    admin.router,
+    docs_page.router,
+)
 METHODS = ("GET", "POST", "PATCH", "DELETE")
 REQUEST_HEADERS = ("authorization", "content-type", "idempotency-key", "last-event-id", "traceparent", "x-request-id")
 FAILURE: dict[int | str, dict[str, Any]] = {

@@ -25,6 +25,30 @@ class DocumentBody(BaseModel):
     event_time: datetime | None = None
 
 
+class UploadBeginBody(BaseModel):
+    """`POST /v1/uploads`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    size: int = Field(ge=1, le=2**63 - 1, description="Of the file, in bytes.")
+
+
+class UploadCommitBody(BaseModel):
+    """`POST /v1/uploads/{id}/commit`. Unknown fields are accepted and named in `warnings[]`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    size: int = Field(ge=1, le=2**63 - 1, description="Of the file, in bytes.")
+    sha256: str = Field(description="Of the file, in hex.")
+    container: str = Field(description="Dot path such as team.project.")
+    content_type: str = ""
+    name: str = ""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    tags: list[str] = Field(default_factory=list)
+    custom_id: str = ""
+    event_time: datetime | None = None
+
+
 class DocumentListBody(BaseModel):
     """`POST /v1/documents/list`."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from eunoe.v1 import ingest_pb2, types_pb2
 from eunoe_contracts.errors import Conflict, InvalidRequest, NotFound
@@ -82,6 +84,24 @@ async def raw_content(door: DoorParam, who: Who, found: types_pb2.Document) -> s
 async def text(document_id: str, door: DoorParam, who: Who) -> PlainTextResponse:
     """The extracted text as Markdown, in order."""
     return PlainTextResponse(await door.application.document_text(who, document_id), media_type="text/markdown")
+
+
+@router.get("/v1/documents/{document_id}/content", response_class=StreamingResponse, dependencies=STRICT)
+async def content(document_id: str, door: DoorParam, who: Who) -> StreamingResponse:
+    """The bytes as they were accepted. Always to be saved, never shown: they are somebody's."""
+    parts = door.application.document_content(who, document_id)
+    found = (await anext(parts)).document
+
+    async def chunks() -> AsyncIterator[bytes]:
+        async for part in parts:
+            yield part.chunk
+
+    headers = {
+        "content-length": str(found.size_bytes),
+        "content-disposition": f"attachment; filename*=UTF-8''{quote(found.name or found.id, safe='')}",
+        "etag": f'"{found.sha256}"',
+    }
+    return StreamingResponse(chunks(), media_type="application/octet-stream", headers=headers)
 
 
 @router.get("/v1/documents/{document_id}/events", response_class=StreamingResponse, dependencies=STRICT)

@@ -25,6 +25,10 @@ class S3Settings(BaseSettings):
     bucket: str = Field(default="eunoe", description="Bucket.")
     create_bucket: bool = Field(default=False, description="Make the bucket when it is not there.")
     prefix: str = Field(default="", description="Put before every key, for a bucket that others use too, such as `eunoe/`.")
+    public_url: str = Field(
+        default="",
+        description="Address at which callers reach the server for direct uploads, such as https://files.example; empty: the endpoint.",
+    )
     part_size_mib: int = Field(default=8, ge=5, le=512, description="Size of the parts of an upload; up to three are in memory for each.")
     pool_size: int = Field(default=16, ge=1, le=128, description="Connections of this process, and threads that use them.")
     connect_timeout_s: float = Field(default=3.0, gt=0, le=120, description="Longest wait for a connection.")

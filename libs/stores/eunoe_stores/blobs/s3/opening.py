@@ -37,6 +37,7 @@ async def open_s3(settings: S3Settings) -> AsyncIterator[S3BlobStore]:
         threads=settings.pool_size,
         part_size=settings.part_size_mib * MIB,
         transfer_timeout_s=settings.transfer_timeout_s,
+        public_url=settings.public_url,
     )
     try:
         yield store

@@ -18,10 +18,10 @@ from uuid import UUID
 from eunoe_contracts.errors import BlobNotFound, StoreUnavailable
 
 from eunoe_stores.blobs.files import named_errors as named_errors_of_files
-from eunoe_stores.blobs.port import BlobKey, StagedBlob
+from eunoe_stores.blobs.port import BlobKey, StagedBlob, UploadForm
 from eunoe_stores.blobs.s3.bucket import Bucket
 from eunoe_stores.blobs.s3.keys import DIGEST, Keys
-from eunoe_stores.blobs.s3.presigned import UploadForm, measured, signed_form
+from eunoe_stores.blobs.s3.presigned import measured, signed_form
 from eunoe_stores.blobs.s3.reading import Reading
 from eunoe_stores.blobs.s3.uploading import Uploading
 
@@ -35,12 +35,15 @@ class S3BlobStore:
     The SHA-256 of every blob stands in its metadata, and is compared whenever a blob was read to its end. Use it from one event loop.
     """
 
-    def __init__(self, bucket: Bucket, keys: Keys, *, threads: int, part_size: int, transfer_timeout_s: float) -> None:
+    def __init__(
+        self, bucket: Bucket, keys: Keys, *, threads: int, part_size: int, transfer_timeout_s: float, public_url: str = ""
+    ) -> None:
         self._bucket = bucket
         self._keys = keys
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="s3")
         self._part_size = part_size
         self._transfer_timeout_s = transfer_timeout_s
+        self._public_url = public_url
 
     async def stage(self, tenant: str, upload_id: str, chunks: AsyncIterator[bytes], *, limit: int) -> StagedBlob:
         """See `BlobStore.stage`. At most three parts are held in memory."""
@@ -133,14 +136,12 @@ class S3BlobStore:
         return await self._in_thread(partial(self._discard_stale, older_than))
 
     async def upload_form(self, tenant: str, upload_id: str, *, limit: int, expires: datetime) -> UploadForm:
-        """A form with which somebody may send this upload to the server himself, once or more, until it expires (7 days at most)."""
-        key = self._keys.staged(tenant, upload_id)
-        return await self._in_thread(partial(signed_form, self._bucket, key, limit=limit, expires=expires))
+        """See `DirectUploads.upload_form`."""
+        key, public_url = self._keys.staged(tenant, upload_id), self._public_url
+        return await self._in_thread(partial(signed_form, self._bucket, key, limit=limit, expires=expires, public_url=public_url))
 
     async def measure(self, tenant: str, upload_id: str) -> StagedBlob:
-        """What was sent with a form, as if `stage` had taken it in. Raises `BlobNotFound`. Promote it only if its size and checksum are
-        those wanted: until the form expires it can be sent again.
-        """
+        """See `DirectUploads.measure`."""
         key, digest_key = self._keys.staged(tenant, upload_id), self._keys.digest(tenant, upload_id)
         timeout_s = self._transfer_timeout_s
         return await self._in_thread(partial(measured, self._bucket, key, digest_key, upload_id, timeout_s=timeout_s))

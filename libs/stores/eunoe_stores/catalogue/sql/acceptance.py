@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from eunoe_contracts.content import Json, Metadata
-from eunoe_contracts.errors import IdempotencyConflict, StaleGeneration
+from eunoe_contracts.errors import DocumentErased, IdempotencyConflict, StaleGeneration
 from eunoe_contracts.stages import DocumentStatus
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -18,7 +18,7 @@ from eunoe_stores.catalogue.sql import document_rows
 from eunoe_stores.catalogue.sql.part import SqlPart
 from eunoe_stores.catalogue.sql.prepared import apply, fetch, insert_numbered
 from eunoe_stores.catalogue.sql.queue_room import QueueRoom
-from eunoe_stores.catalogue.tables import documents
+from eunoe_stores.catalogue.tables import documents, erasures
 
 STATE = select(documents.c.generation, documents.c.status, documents.c.fingerprint).where(
     documents.c.id == bindparam("document"), documents.c.tenant == bindparam("of_tenant")
@@ -28,6 +28,7 @@ WHOLE = (
     .where(documents.c.id == bindparam("document"), documents.c.tenant == bindparam("of_tenant"))
     .with_for_update()
 )
+WAS_ERASED = select(erasures.c.generation).where(erasures.c.document == bindparam("document"), erasures.c.tenant == bindparam("of_tenant"))
 INSERT = insert(documents)
 DELETE = delete(documents).where(documents.c.sequence == bindparam("of_sequence"))
 NEXT_SEQUENCE = func.nextval(func.pg_get_serial_sequence("documents", "sequence"))
@@ -58,6 +59,7 @@ def _plan(connection: Connection, *, tenant: str, new: NewDocument, reprocess: b
     row = fetch(connection, STATE, {"document": new.id, "of_tenant": tenant}).mapping()
     if row is None:
         return AcceptPlan(AcceptAction.CREATE, 1)
+    _refuse_erased(connection, tenant, row, new)
     _refuse_other_body(row, new)
     if reprocess or row["status"] in ENDED_BADLY:
         return AcceptPlan(AcceptAction.REACCEPT, row["generation"] + 1)
@@ -70,6 +72,13 @@ def _refuse_other_body(row: Mapping[str, Any], new: NewDocument) -> None:
         raise IdempotencyConflict
 
 
+def _refuse_erased(connection: Connection, tenant: str, row: Mapping[str, Any], new: NewDocument) -> None:
+    # A tombstone without an erasure is of a document that was never accepted (`bury_unaccepted`).
+    parameters = {"document": new.id, "of_tenant": tenant}
+    if new.unless_erased and row["status"] == DocumentStatus.ERASED and fetch(connection, WAS_ERASED, parameters).first() is not None:
+        raise DocumentErased
+
+
 def _accept(
     connection: Connection, *, tenant: str, new: NewDocument, plan: AcceptPlan, room: QueueRoom, queue_limit: int, now: datetime
 ) -> Accepted:
@@ -77,9 +86,11 @@ def _accept(
     if row is None:
         if plan != AcceptPlan(AcceptAction.CREATE, 1):
             raise StaleGeneration
-        return _start(connection, tenant, new, plan, revision=1, created_at=now, now=now, room=room, queue_limit=queue_limit)
+        created_at = new.created_at or now
+        return _start(connection, tenant, new, plan, revision=1, created_at=created_at, now=now, room=room, queue_limit=queue_limit)
     if plan.action is AcceptAction.CREATE:
         raise StaleGeneration
+    _refuse_erased(connection, tenant, row, new)
     _refuse_other_body(row, new)
     ended_badly = row["status"] in ENDED_BADLY
     if plan.action is AcceptAction.DEDUPLICATE:
@@ -88,7 +99,7 @@ def _accept(
         return _merge(connection, row, new, now)
     if row["generation"] + 1 != plan.generation:
         raise StaleGeneration
-    created_at = now if row["status"] == DocumentStatus.ERASED else row["created_at"]
+    created_at = (new.created_at or now) if row["status"] == DocumentStatus.ERASED else row["created_at"]
     is_open = not DocumentStatus(row["status"]).is_end
     return _start(
         connection,

@@ -136,7 +136,11 @@ class SqlDocuments(SqlPart):
             conditions.append(documents.c.status == query.status)
         if query.custom_id:
             conditions.append(documents.c.custom_id == query.custom_id)
-        rows = document_rows.SELECT.where(*conditions).order_by(documents.c.sequence.desc()).limit(page.limit).offset(page.offset)
+        order: ColumnElement[Any] = documents.c.sequence.desc()
+        if query.after is not None:
+            conditions.append(documents.c.sequence > query.after)
+            order = documents.c.sequence.asc()
+        rows = document_rows.SELECT.where(*conditions).order_by(order).limit(page.limit).offset(page.offset)
 
         def work(connection: Connection) -> tuple[list[DocumentRow], int]:
             total = connection.execute(select(func.count()).select_from(documents).where(*conditions)).scalar_one()

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from eunoe_contracts.content import Entity, Kind, Metadata
 from eunoe_contracts.errors import MemoryNotFound
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, false, func, select, update
 
-from eunoe_stores.catalogue.rows import MemoryRow, Page
+from eunoe_stores.catalogue.rows import MemoryRow, Page, RemovedMemory
 from eunoe_stores.catalogue.sql import memory_rows
 from eunoe_stores.catalogue.sql.memory_writes import SqlMemoryWrites
 from eunoe_stores.catalogue.sql.prepared import fetch
@@ -25,6 +25,15 @@ RESTS_ON = (
         memory_sources.c.generation == bindparam("of_generation"),
     )
     .order_by(memory_sources.c.ordinal)
+)
+_removed = memories.c.tenant == bindparam("of_tenant"), memories.c.alive == false(), memories.c.edited_at.is_not(None)
+COUNT_REMOVED = select(func.count()).select_from(memories).where(*_removed)
+REMOVED = (
+    select(memories.c.id, memories.c.container, memories.c.kind, memories.c.edited_at)
+    .where(*_removed)
+    .order_by(memories.c.edited_at, memories.c.id)
+    .limit(bindparam("at_most"))
+    .offset(bindparam("beginning"))
 )
 
 
@@ -47,7 +56,7 @@ class SqlMemories(SqlMemoryWrites):
         return await self._database.read(work, quick=True)
 
     async def list_memories(
-        self, tenant: str, *, container: str, document: UUID | None, kinds: frozenset[Kind], page: Page
+        self, tenant: str, *, container: str, document: UUID | None, kinds: frozenset[Kind], page: Page, edited: bool = False
     ) -> tuple[Sequence[MemoryRow], int]:
         """See `MemoryCatalogue.list_memories`. No container, document or kinds means all."""
         conditions: list[ColumnElement[bool]] = [memories.c.tenant == tenant, *memory_rows.VISIBLE]
@@ -55,6 +64,8 @@ class SqlMemories(SqlMemoryWrites):
             conditions.append(memories.c.container == container)
         if kinds:
             conditions.append(memories.c.kind.in_(sorted(kind.value for kind in kinds)))
+        if edited:
+            conditions.append(memories.c.edited_at.is_not(None))
         if document is not None:
             of_document = select(memory_sources.c.memory).where(memory_sources.c.document == document, memory_sources.c.tenant == tenant)
             conditions.append(memories.c.id.in_(of_document))
@@ -72,6 +83,16 @@ class SqlMemories(SqlMemoryWrites):
 
         return await self._database.read(work)
 
+    async def removed_memories(self, tenant: str, page: Page) -> tuple[Sequence[RemovedMemory], int]:
+        """See `MemoryCatalogue.removed_memories`."""
+        parameters = {"of_tenant": tenant, "at_most": page.limit, "beginning": page.offset}
+
+        def work(connection: Connection) -> tuple[list[RemovedMemory], int]:
+            total = connection.execute(COUNT_REMOVED, {"of_tenant": tenant}).scalar_one()
+            return [RemovedMemory(*row) for row in connection.execute(REMOVED, parameters)], int(total)
+
+        return await self._database.read(work)
+
     async def update_memory(
         self,
         tenant: str,
@@ -82,10 +103,11 @@ class SqlMemories(SqlMemoryWrites):
         is_latest: bool | None = None,
         confidence: float | None = None,
         superseded_by: UUID | None = None,
+        edited: bool = False,
         now: datetime,
     ) -> MemoryRow:
         """See `MemoryCatalogue.update_memory`. Being the latest again also clears what superseded it."""
-        values: dict[str, Any] = {"updated_at": now}
+        values: dict[str, Any] = {"updated_at": now, **({"edited_at": now} if edited else {})}
         if metadata is not None:
             values["metadata"] = dict(metadata)
         if tags is not None:

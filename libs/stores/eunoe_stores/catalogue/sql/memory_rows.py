@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from eunoe_contracts.content import Entity
-from sqlalchemy import Connection, bindparam, delete, or_, select, true, update
+from sqlalchemy import Connection, bindparam, delete, false, or_, select, true, update
 
 from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
 from eunoe_stores.catalogue.sql.documents import NOT_ERASED
@@ -18,7 +18,7 @@ from eunoe_stores.catalogue.tables import documents, memories, memory_sources
 
 FIELDS = (
     *("id", "container", "kind", "text", "epoch", "confidence", "tags", "metadata", "is_latest", "superseded_by", "event_time"),
-    *("created_at", "updated_at"),
+    *("created_at", "updated_at", "edited_at"),
 )
 SELECT = select(*(memories.c[name] for name in FIELDS))
 
@@ -53,7 +53,12 @@ EPOCHS = select(memories.c.id, memories.c.epoch).where(
 BURY = (
     update(memories)
     .where(memories.c.id == bindparam("of_memory"), memories.c.tenant == bindparam("of_tenant"))
-    .values(alive=False, text="", tags=[], metadata={}, superseded_by=None, event_time=None)
+    .values(alive=False, text="", tags=[], metadata={}, superseded_by=None, event_time=None, edited_at=None)
+)
+MARK_REMOVED = (
+    update(memories)
+    .where(memories.c.id == bindparam("of_memory"), memories.c.tenant == bindparam("of_tenant"), memories.c.alive == false())
+    .values(edited_at=bindparam("removed_at"))
 )
 OF_DOCUMENT = (
     select(memory_sources.c.memory)

@@ -85,14 +85,17 @@ class SqlMemoryWrites(SqlPart):
 
         return await self._database.write(work)
 
-    async def delete_memory(self, tenant: str, memory: UUID) -> OrphanedMemory | None:
+    async def delete_memory(self, tenant: str, memory: UUID, *, now: datetime) -> OrphanedMemory | None:
         """See `MemoryCatalogue.delete_memory`."""
 
         def work(connection: Connection) -> OrphanedMemory | None:
             if lock_memories(connection, tenant, [memory]) == set():
                 return None
             apply(connection, memory_rows.DROP_ALL_SOURCES, {"of_tenant": tenant, "of_memory": memory})
-            return next(iter(memory_rows.bury_orphans(connection, tenant, [memory])), None)
+            removed = next(iter(memory_rows.bury_orphans(connection, tenant, [memory])), None)
+            if removed is not None:
+                apply(connection, memory_rows.MARK_REMOVED, {"of_tenant": tenant, "of_memory": memory, "removed_at": now})
+            return removed
 
         return await self._database.write(work)
 
@@ -144,6 +147,7 @@ def _values(tenant: str, memory: Memory, epoch: int, now: datetime) -> dict[str,
         "event_time": memory.event_time,
         "created_at": now,
         "updated_at": now,
+        "edited_at": None,
     }
 
 
