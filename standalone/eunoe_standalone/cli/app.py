@@ -13,6 +13,7 @@ from eunoe_standalone.cli.doctor import doctor
 from eunoe_standalone.cli.forget import forget
 from eunoe_standalone.cli.ingest import ingest
 from eunoe_standalone.cli.init import init
+from eunoe_standalone.cli.moving import export_command, import_command
 from eunoe_standalone.cli.search import search
 from eunoe_standalone.cli.serve import serve
 from eunoe_standalone.cli.status import containers, status
@@ -32,6 +33,8 @@ app.command()(search)
 app.command()(status)
 app.command()(containers)
 app.command()(forget)
+app.command("export")(export_command)
+app.command("import")(import_command)
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(bench.app, name="bench")
 app.add_typer(models.app, name="models")

@@ -83,7 +83,7 @@ class Bars:
     def accepted(self, item: Item, /) -> None:
         """Move the first bar; a refused or unchanged file has no work left."""
         self._bars.advance(self._upload)
-        if item.status in {"refused", "unchanged", "done"}:
+        if not item.id or item.status in {"refused", "unchanged", "done"}:
             self._bars.advance(self._work)
 
     def ended(self, _item: Item, /) -> None:
