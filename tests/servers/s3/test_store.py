@@ -16,6 +16,7 @@ from eunoe_stores.blobs.port import BlobKey
 from eunoe_stores.blobs.s3 import S3Settings, open_s3
 from eunoe_stores.blobs.s3.presigned import UploadForm
 from eunoe_stores.blobs.s3.store import S3BlobStore
+from eunoe_stores.blobs.s3.testing import open_fresh_s3
 from pydantic import SecretStr
 
 pytestmark = pytest.mark.servers
@@ -100,6 +101,25 @@ async def test_an_upload_that_somebody_sends_himself(store: S3BlobStore):
     await store.promote("t", "u1", KEY)
     assert await store.read("t", KEY, sha256=staged.sha256) == data
     assert await store.tenants() == ["t"]
+
+
+async def test_what_was_sent_and_never_committed_is_swept(store: S3BlobStore):
+    form = await store.upload_form("t", "u1", limit=MIB, expires=SOON)
+    await send(form, b"forgotten")
+    await store.measure("t", "u1")
+    assert await store.discard_stale(older_than=SOON) == 1
+    with pytest.raises(BlobNotFound):
+        await store.measure("t", "u1")
+    assert await store.tenants() == []
+
+
+async def test_callers_may_reach_the_server_by_another_address(settings: S3Settings):
+    public = f"http://localhost:{settings.endpoint.rpartition(':')[2]}/"
+    async with open_fresh_s3(settings.model_copy(update={"public_url": public})) as store:
+        form = await store.upload_form("t", "u1", limit=MIB, expires=SOON)
+        assert form.url.startswith(public)
+        assert await send(form, b"by name") < 300
+        assert (await store.measure("t", "u1")).size == 7
 
 
 async def test_bytes_that_were_not_measured_are_not_promoted(store: S3BlobStore):
