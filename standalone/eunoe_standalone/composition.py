@@ -33,6 +33,8 @@ from eunoe_standalone.probes import probes
 from eunoe_standalone.retention import Retention
 from eunoe_standalone.version import VERSION
 
+ALONE = "one process"
+
 
 @dataclass(frozen=True, slots=True)
 class Composition:
@@ -122,7 +124,15 @@ def _stages(settings: PartSettings, stores: DataDirectory, parsers: ParserPool, 
     catalogue = stores.catalogue
     tokens = loaded.counter if loaded.model is not None else None
     return (
-        extractor.build(settings.extractor, catalogue=catalogue, blobs=stores.blobs, parser=parsers.parser, tokens=tokens, clock=clock),
+        extractor.build(
+            settings.extractor,
+            catalogue=catalogue,
+            blobs=stores.blobs,
+            parser=parsers.parser,
+            tokens=tokens,
+            clock=clock,
+            instance=ALONE,  # the same at each start: no other process stands beside it, nor does an earlier one
+        ),
         embedder.build(settings.embedder, catalogue=catalogue, vectors=stores.vectors, model=loaded.model),
         llm_extractor.build(settings.llm, catalogue=catalogue, clock=clock),
         graph.build(settings.graph, catalogue=catalogue, graph=stores.graph),

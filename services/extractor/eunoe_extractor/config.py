@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eunoe_process.settings_table import Names
 from eunoe_safety.sandbox.limits import MIB
 from eunoe_safety.sandbox.limits import Limits as SandboxLimits
 from pydantic import Field
@@ -15,6 +16,9 @@ class ExtractorSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EUNOE_EXTRACTOR__", env_file=".env", frozen=True, extra="ignore")
 
+    formats: Names = Field(
+        default=(), description="Ids of the formats to read, with commas; empty: all with a parser. What one extractor lacks is refused."
+    )
     passage_tokens: int = Field(default=500, ge=32, le=8000, description="Aim for a passage; smaller where the embedder's window is.")
     header_tokens: int = Field(default=48, ge=0, le=200, description="Most tokens of the header in a contextual text.")
     section_threshold_tokens: int = Field(default=8000, ge=1, description="Length (characters / 4) from which a document has sections.")

@@ -21,14 +21,24 @@ from eunoe_extractor.wiring import build
 
 @asynccontextmanager
 async def assemble(at: Surroundings) -> AsyncIterator[Assembly]:
-    """Load the tokenizer, start the parser processes, subscribe. Raises `ModelMissing`."""
+    """Load the tokenizer, start the parser processes, subscribe. Raises `ModelMissing`, `ConfigurationError`."""
     settings = at.setting(ExtractorSettings)
     tokens = await asyncio.to_thread(load_counter, at.setting(ModelSettings))
     async with ParserPool(settings, at.metrics) as parsers:
         at.probes["parsers"] = parsers.probe
         stores = at.stores
         yield Assembly(
-            (build(settings, catalogue=stores.catalogue, blobs=stores.blobs, parser=parsers.parser, tokens=tokens, clock=at.clock),)
+            (
+                build(
+                    settings,
+                    catalogue=stores.catalogue,
+                    blobs=stores.blobs,
+                    parser=parsers.parser,
+                    tokens=tokens,
+                    clock=at.clock,
+                    instance=at.ids.new(),
+                ),
+            )
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -13,7 +13,7 @@ from eunoe.v1 import events_pb2
 from eunoe_contracts import topics
 from eunoe_contracts.clock import Clock
 from eunoe_contracts.content import Kind, Unit
-from eunoe_contracts.errors import EmptyExtraction, EunoeError, LowTextQuality, MalformedEvent
+from eunoe_contracts.errors import CapabilityUnavailable, EmptyExtraction, EunoeError, LowTextQuality, MalformedEvent
 from eunoe_contracts.events import Event, document_event
 from eunoe_contracts.identity import session_id
 from eunoe_models.embedding.port import TokenCounter
@@ -43,19 +43,22 @@ async def extract(
     catalogue: ExtractCatalogue,
     blobs: BlobStore,
     parser: Parser,
+    formats: Collection[str],
     tokens: TokenCounter | None,
     limits: Limits,
     clock: Clock,
 ) -> Sequence[Event]:
     """Parse the blob of a document and store its units; the same event twice stores the same rows.
 
-    Without `tokens` (no embedder) lengths are characters / 4. Raises what `Parser.parse` and `verified_format` raise, `EmptyExtraction`
-    when there is no text, `LowTextQuality` when nobody could read it. Nothing happens for a document that is erased or has a newer
-    generation.
+    Without `tokens` (no embedder) lengths are characters / 4. Raises what `Parser.parse` and `verified_format` raise,
+    `CapabilityUnavailable` for a format that is not among `formats`, `EmptyExtraction` when there is no text, `LowTextQuality` when
+    nobody could read it. Nothing happens for a document that is erased or has a newer generation.
     """
     row = await _current(event, catalogue)
     if row is None:
         return []
+    if row.content_type not in formats:
+        raise CapabilityUnavailable(f"this extractor does not read {row.content_type}")
     parsed = await _parse(row, blobs=blobs, parser=parser)
     if parsed.warnings:
         await catalogue.add_warnings(row.tenant, row.id, row.generation, parsed.warnings)

@@ -10,9 +10,10 @@ from eunoe_contracts.stages import Stage
 from eunoe_models.embedding.port import TokenCounter
 from eunoe_stores.blobs.port import BlobStore
 from eunoe_stores.catalogue.port import Catalogue
-from eunoe_stream.subscription import Service, Subscription
+from eunoe_stream.subscription import Background, Service, Subscription
 
 from eunoe_extractor import service
+from eunoe_extractor.capabilities import Announcement, formats_at_hand
 from eunoe_extractor.config import ExtractorSettings
 from eunoe_extractor.parsed import Parser
 
@@ -28,8 +29,13 @@ def build(
     parser: Parser,
     tokens: TokenCounter | None,
     clock: Clock,
+    instance: str,
 ) -> Service:
-    """Two subscriptions: accepted documents and erasures. Without `tokens` (no embedder) lengths are characters / 4."""
+    """Two subscriptions: accepted documents and erasures; and beside them it says what it reads, under the name `instance`.
+
+    Without `tokens` (no embedder) lengths are characters / 4. Raises `ConfigurationError` for formats that it has no parser for.
+    """
+    formats = formats_at_hand(settings.formats)
     extract = Subscription(
         topic=topics.DOCUMENT_ACCEPTED,
         group=GROUP,
@@ -38,6 +44,7 @@ def build(
             catalogue=catalogue,
             blobs=blobs,
             parser=parser,
+            formats=formats,
             tokens=tokens,
             limits=settings.limits,
             clock=clock,
@@ -49,4 +56,5 @@ def build(
         max_attempts=settings.max_attempts,
     )
     erase = Subscription(topic=topics.DOCUMENT_ERASED, group=GROUP, handler=partial(service.erase, catalogue=catalogue, blobs=blobs))
-    return Service(NAME, (extract, erase))
+    said = Announcement(catalogue, clock, instance, formats)
+    return Service(NAME, (extract, erase), background=(Background("formats at hand", said.run),))

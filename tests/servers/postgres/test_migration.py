@@ -79,7 +79,12 @@ async def test_an_older_schema_keeps_its_rows(database: PostgresDatabase):
     await migration.migrate(database)
     catalogue = SqlCatalogue(database)
     await accept(catalogue, new_document(trace="t"))
-    for statement in ("ALTER TABLE documents DROP COLUMN trace", f"UPDATE {migration.VERSION_TABLE} SET version_num = '0001'"):  # noqa: S608
+    for statement in (
+        "ALTER TABLE documents DROP COLUMN trace",
+        "ALTER TABLE memories DROP COLUMN edited_at",
+        "DROP TABLE capabilities",
+        f"UPDATE {migration.VERSION_TABLE} SET version_num = '0001'",  # noqa: S608
+    ):
         await database.write(lambda connection, statement=statement: connection.execute(text(statement)).close())
     await asyncio.gather(*(migration.migrate(database) for _ in range(3)))
     row = await catalogue.document(TENANT, new_document().id)

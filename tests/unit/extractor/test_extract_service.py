@@ -15,7 +15,7 @@ import pytest
 from eunoe.v1 import events_pb2
 from eunoe_contracts import topics
 from eunoe_contracts.content import Kind, Unit, assemble_text
-from eunoe_contracts.errors import EmptyExtraction, EmptyFile, FormatMismatch, LowTextQuality, ReadBackFailed
+from eunoe_contracts.errors import CapabilityUnavailable, EmptyExtraction, EmptyFile, FormatMismatch, LowTextQuality, ReadBackFailed
 from eunoe_contracts.events import Event, document_event
 from eunoe_contracts.identity import session_id, sha256_hex
 from eunoe_contracts.stages import DocumentStatus
@@ -126,6 +126,7 @@ class Bench:
     blobs: MemoryBlobStore = field(default_factory=MemoryBlobStore)
     parser: ReadyParser = field(default_factory=ReadyParser)
     clock: StandingClock = field(default_factory=StandingClock)
+    formats: frozenset[str] = frozenset({"text", "pdf"})
 
     async def add(self, data: bytes, **changes: Any) -> DocumentRow:
         row = document(**{"sha256": sha256_hex(data), **changes})
@@ -135,7 +136,14 @@ class Bench:
 
     async def extract(self, event: Event) -> Sequence[Event]:
         return await extract(
-            event, catalogue=self.rows, blobs=self.blobs, parser=self.parser, tokens=None, limits=Limits(), clock=self.clock
+            event,
+            catalogue=self.rows,
+            blobs=self.blobs,
+            parser=self.parser,
+            formats=self.formats,
+            tokens=None,
+            limits=Limits(),
+            clock=self.clock,
         )
 
 
@@ -212,7 +220,7 @@ class Waiting:
 async def test_the_segmenter_ends_soon_after_its_deadline():
     bench, counter = Bench(), Waiting()
     row = await bench.add(b"First.\n\nSecond.\n\nThird.\n\n" * 600)  # long enough for a thread
-    ports = {"catalogue": bench.rows, "blobs": bench.blobs, "parser": bench.parser, "tokens": counter}
+    ports = {"catalogue": bench.rows, "blobs": bench.blobs, "parser": bench.parser, "formats": {"text"}, "tokens": counter}
     task = asyncio.create_task(extract(accepted(row), **ports, limits=Limits(), clock=bench.clock))
     assert await asyncio.to_thread(counter.begun.wait, 10)
     task.cancel()
@@ -238,6 +246,14 @@ async def test_the_format_is_verified_again(data: bytes, error: type[Exception])
     row = await bench.add(data)
     with pytest.raises(error):
         await bench.extract(accepted(row))
+
+
+async def test_a_format_that_was_not_chosen_is_not_read():
+    bench = Bench(formats=frozenset({"pdf"}))
+    row = await bench.add(b"text")
+    with pytest.raises(CapabilityUnavailable, match="does not read text"):
+        await bench.extract(accepted(row))
+    assert not bench.rows.stored
 
 
 async def test_nothing_happens_behind_the_fence():
@@ -341,7 +357,7 @@ async def test_undo_removes_only_what_was_erased():
 def test_wiring_names_topics_and_limits():
     bench = Bench()
     settings = ExtractorSettings(passage_tokens=300)
-    service = build(settings, catalogue=bench.rows, blobs=bench.blobs, parser=bench.parser, tokens=None, clock=bench.clock)  # type: ignore[arg-type]
+    service = build(settings, catalogue=bench.rows, blobs=bench.blobs, parser=bench.parser, tokens=None, clock=bench.clock, instance="a")  # type: ignore[arg-type]
     assert [(each.topic, each.group) for each in service.subscriptions] == [
         (topics.DOCUMENT_ACCEPTED, "extract"),
         (topics.DOCUMENT_ERASED, "extract"),

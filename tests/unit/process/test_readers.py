@@ -19,7 +19,7 @@ from eunoe_llm_extractor.config import LlmSettings
 
 ANY = Mock()
 STAGES = (
-    extractor.build(ExtractorSettings(), catalogue=ANY, blobs=ANY, parser=ANY, tokens=None, clock=ANY),
+    extractor.build(ExtractorSettings(), catalogue=ANY, blobs=ANY, parser=ANY, tokens=None, clock=ANY, instance="a"),
     embedder.build(EmbedderSettings(), catalogue=ANY, vectors=ANY, model=None),
     llm_extractor.build(LlmSettings(), catalogue=ANY, clock=ANY),
     graph.build(GraphSettings(), catalogue=ANY, graph=ANY),

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from eunoe_contracts.capabilities import CapabilityReport
 from eunoe_contracts.content import Entity, Kind, Memory, Metadata, Unit
 from eunoe_contracts.stages import ClaimOutcome, Stage
 
@@ -318,6 +319,18 @@ class TokenCatalogue(Protocol):
         ...
 
 
+class CapabilityCatalogue(Protocol):
+    """What the processes of each service can do."""
+
+    async def report_capabilities(self, service: str, instance: str, names: frozenset[str], *, now: datetime) -> None:
+        """Store what a process can do, in place of what it said before. Reports of the service that are a day older are forgotten."""
+        ...
+
+    async def capabilities(self, service: str) -> Sequence[CapabilityReport]:
+        """The last report of each process, newest first."""
+        ...
+
+
 class Catalogue(
     DocumentCatalogue,
     LedgerCatalogue,
@@ -327,12 +340,13 @@ class Catalogue(
     ErasureCatalogue,
     DeadLetterCatalogue,
     TokenCatalogue,
+    CapabilityCatalogue,
     Protocol,
 ):
     """All of it, plus process-wide notes."""
 
     async def put_note(self, name: str, value: str) -> None:
-        """Store a small named value (capabilities, schema facts)."""
+        """Store a small named value (schema facts)."""
         ...
 
     async def note(self, name: str) -> str | None:

@@ -224,3 +224,13 @@ notes = Table(
     Column("name", short(255), primary_key=True),
     Column("value", Words, nullable=False),
 )
+
+capabilities = Table(
+    "capabilities",
+    metadata,
+    Column("service", short(64), nullable=False),
+    Column("instance", short(64), nullable=False),
+    Column("names", Document, nullable=False),
+    Column("seen_at", Instant, nullable=False),
+    PrimaryKeyConstraint("service", "instance", name="capabilities_key"),
+)

@@ -14,3 +14,9 @@ BACKENDS: Mapping[str, str] = {
 }
 PRELOAD = ("eunoe_extractor.job", *BACKENDS.values())
 """What the fork server imports once, so that a new worker is ready in milliseconds."""
+LIBRARIES: Mapping[str, tuple[str, ...]] = {
+    "html": ("html2text", "lxml"),
+    "pdf": ("pypdfium2",),
+    "docx": ("mammoth", "lxml", "html2text"),
+}
+"""What a parser needs beside the standard library, by the names of the modules."""

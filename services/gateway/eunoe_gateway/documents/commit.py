@@ -14,6 +14,7 @@ from eunoe_stores.catalogue.rows import AcceptAction, Accepted, DocumentRow, New
 
 from eunoe_gateway.config import GatewaySettings
 from eunoe_gateway.documents.inputs import accepted_event
+from eunoe_gateway.documents.readable import ReadableFormats
 from eunoe_gateway.keyed_locks import KeyedLocks
 from eunoe_gateway.memory_events import changed_event
 from eunoe_gateway.ports import GatewayPorts
@@ -32,6 +33,7 @@ class Commit:
         self._ports = ports
         self._settings = settings
         self._publisher = publisher
+        self._readable = ReadableFormats(ports.catalogue, ports.clock)
         # Two equal posts at once share one blob key; one after the other, neither can remove the other's blob.
         self._locks = locks
         self._running: set[asyncio.Task[Accepted]] = set()
@@ -39,7 +41,8 @@ class Commit:
     async def run(self, tenant: str, new: NewDocument, upload_id: str) -> Accepted:
         """Accept; returns when durable and, if the log answers soon, published. The staged upload is gone afterwards.
 
-        Raises `IdempotencyConflict`, `QueueFull`, `StorageFull`, `StoreUnavailable`.
+        Raises `IdempotencyConflict`, `QueueFull`, `StorageFull`, `StoreUnavailable`, `CapabilityUnavailable` for new work in a format
+        that the extractors do not read.
         """
         task = asyncio.create_task(self._run(tenant, new, upload_id))
         self._running.add(task)
@@ -80,6 +83,7 @@ class Commit:
             for _ in range(MAX_PLANS):
                 plan = await self._ports.catalogue.plan_accept(tenant, new, reprocess=await self._is_last_again(tenant, new))
                 if plan.action is not AcceptAction.DEDUPLICATE:
+                    await self._readable.require(new.content_type)
                     placed = await self._place(tenant, upload_id, BlobKey(new.id, plan.generation, new.blob), placed, new.size)
                 with contextlib.suppress(StaleGeneration):
                     accepted = await self._ports.catalogue.accept(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, insert, select, update
 
 from eunoe_stores.catalogue.sql.acceptance import SqlAcceptance
+from eunoe_stores.catalogue.sql.capabilities import SqlCapabilities
 from eunoe_stores.catalogue.sql.containers import SqlContainers
 from eunoe_stores.catalogue.sql.dead_letters import SqlDeadLetters
 from eunoe_stores.catalogue.sql.document_changes import SqlDocumentChanges
@@ -30,6 +31,7 @@ class SqlCatalogue(
     SqlDeadLetters,
     SqlTokens,
     SqlLeases,
+    SqlCapabilities,
 ):
     """`Catalogue`, and the runner's `StageLedger`. Run `migration.migrate` on the database first. Use it from one event loop.
 
