@@ -28,7 +28,7 @@ async def index_units(
             written = await _written(document.tenant, keys, vectors=vectors, model=model)
             batch = [unit for unit in batch if row_key(unit.id, unit.generation) not in written]
         if batch:
-            made = await _vectors([unit.context or unit.text for unit in batch], model)
+            made = await _vectors([text_of(unit) for unit in batch], model)
             rows = [unit_row(unit, document, vector) for unit, vector in zip(batch, made, strict=True)]
             await vectors.upsert(document.tenant, rows)
 
@@ -42,6 +42,11 @@ async def index_memories(
         made = await _vectors([memory.text for memory in batch], model)
         rows = [memory_row(memory, document, vector) for memory, vector in zip(batch, made, strict=True)]
         await vectors.upsert(document.tenant, rows)
+
+
+def text_of(unit: Unit) -> str:
+    """What of a unit is embedded."""
+    return unit.context or unit.text
 
 
 async def _vectors(texts: Sequence[str], model: EmbeddingModel | None) -> Sequence[Vectors | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -83,6 +84,25 @@ async def test_what_is_removed_while_it_is_copied_stays_removed(index: WeaviateV
     async with open_weaviate(settings.model_copy(update={"generation": number})) as new:
         assert await new.count("t") == 1
         assert await new.refs("t", [gone.key]) == {}
+
+
+async def test_what_the_new_model_wrote_is_not_overwritten_by_a_copy(index: WeaviateVectorIndex, settings: WeaviateSettings) -> None:
+    edited, untouched = row("edited"), row("untouched")
+    await index.bind_model("small", 8)
+    await index.upsert("t", [edited, untouched])
+    number = await index.generations.begin("large", 4)
+    assert (await index.generations.label(number)).source == 1
+    assert await index.catch_up(number, "t", embed) == 2
+    async with open_weaviate(settings.model_copy(update={"generation": number})) as new:
+        await new.upsert("t", [replace(edited, tags=("blue",), vector=np.eye(4, dtype=np.float32)[1])])
+        await index.upsert("t", [replace(untouched, tags=("green",))])
+        assert await index.catch_up(number, "t", embed) == 1
+        assert await index.catch_up(number, "t", embed) == 0
+        tagged = {
+            tag: {each.key for each in await new.dense("t", np.ones(4, np.float32), IndexFilter(tags_any=frozenset({tag})), 9)}
+            for tag in ("red", "blue", "green")
+        }
+        assert tagged == {"red": set(), "blue": {edited.key}, "green": {untouched.key}}
 
 
 async def test_the_generation_in_use_is_not_dropped(index: WeaviateVectorIndex, settings: WeaviateSettings) -> None:

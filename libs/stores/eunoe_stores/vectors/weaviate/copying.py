@@ -32,13 +32,14 @@ class Copying:
         self._writing = Writing(connection)
 
     async def catch_up(self, tenant: str, embed: Embed) -> int:
-        """Copy the tenant's rows that the target lacks or has otherwise, and remove copies of rows that are gone. Returns how many
-        that were: when it is 0, nothing was left to do. May be called again, also after a crash.
+        """Copy the tenant's rows that the target lacks or of which it has an older copy, and remove copies of rows that are gone. What
+        was written into the target itself is newer and stays. Returns how many rows changed: when it is 0, nothing was left to do.
+        May be called again, also after a crash.
         """
         changed = 0
         async for block in _blocks(self._source.every(tenant, ["digest"])):
-            there = await self._target.by_key(tenant, list(block), ["digest"])
-            keys = [key for key, row in block.items() if there.get(key, {}).get("digest") != row["digest"]]
+            there = await self._target.by_key(tenant, list(block), ["digest", "copied"])
+            keys = [key for key, row in block.items() if _is_behind(there.get(key), row)]
             changed += await self._copy(tenant, keys, embed) if keys else 0
         async for block in _blocks(self._target.every(tenant, ["copied"])):
             copies = [key for key, row in block.items() if row.get("copied")]
@@ -63,6 +64,10 @@ class Copying:
         there = await self._source.by_key(tenant, keys, ["kind"])
         gone = [key for key in keys if key not in there]
         return await self._writing.remove_keys(self._target.shard(tenant), gone) if gone else 0
+
+
+def _is_behind(there: Properties | None, row: Properties) -> bool:
+    return there is None or bool(there.get("copied") and there["digest"] != row["digest"])
 
 
 def _copied(key: UUID, row: Properties, vector: NDArray[np.float32]) -> Entry:

@@ -2,8 +2,9 @@
 
 A change of the model goes like this, while the old generation is searched and written:
 `begin` a generation for the new model, `catch_up` each tenant until little is left, `switch` the alias, restart the processes with the
-new model, `catch_up` once more when the last old process is gone, `drop` the old generation. A running process stays on the
-generation with which it was opened. Removals go to all generations, so nothing that was erased comes back by being copied.
+new model, `catch_up` once more when the last old process is gone, `drop` the old generation (`eunoe admin reindex` does all this). A
+running process stays on the generation with which it was opened. Removals go to all generations, so nothing that was erased comes back
+by being copied; and what a process of the new model wrote is never overwritten by a copy.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from eunoe_stores.vectors.weaviate.connection import Connection
 from eunoe_stores.vectors.weaviate.schema import Label, checked, definition
 
 _FIRST = 1
+_OTHER_MODEL = (
+    "The index on Weaviate holds vectors of another embedding model; configure that model, or make a new generation of the index with "
+    "`eunoe admin reindex`."
+)
 _AT_ONCE = 16
 KNOWN_S = 5.0
 """How long a process may not know of a new generation. What it removes meanwhile goes with the next `catch_up`."""
@@ -94,11 +99,13 @@ class Generations:
         return checked(await self._connection.write(self._client.collections.use(self.collection(number)).config.get()))
 
     async def begin(self, model_id: str, dimensions: int) -> int:
-        """Make an empty generation for a model, and return its number; that of the newest one when it is for this model already."""
+        """Make an empty generation for a model, and return its number; that of the newest one when it is for this model already. Its
+        label names the current one, whose rows it is to take over.
+        """
         newest = max(await self.numbers(), default=0)
         if newest and (await self.label(newest)).model == model_id:
             return newest
-        await self._create(newest + 1, Label(model=model_id, dimensions=dimensions))
+        await self._create(newest + 1, Label(model=model_id, dimensions=dimensions, source=await self._current()))
         self._known_until = 0.0
         return newest + 1
 
@@ -128,13 +135,13 @@ class Generations:
             return label
         same = label.model in {None, model_id} and label.dimensions in {None, dimensions}
         if not same and await self._has_vectors(number):
-            raise ModelMismatch
+            raise ModelMismatch(_OTHER_MODEL)
         wanted = replace(label, model=model_id, dimensions=dimensions)
         config = self._client.collections.use(self.collection(number)).config
         await self._connection.write(config.update(description=wanted.text()))
         found = await self.label(number)
         if found != wanted:
-            raise ModelMismatch  # somebody bound another model at the same moment
+            raise ModelMismatch(_OTHER_MODEL)  # somebody bound another model at the same moment
         return found
 
     async def _has_vectors(self, number: int) -> bool:

@@ -33,6 +33,8 @@ class Label:
     analyser: str = ANALYSER_VERSION
     model: str | None = None
     dimensions: int | None = None
+    source: int | None = None
+    """The generation whose rows it takes over."""
 
     @classmethod
     def read(cls, description: str | None, name: str) -> Label:
@@ -47,7 +49,8 @@ class Label:
 
     def text(self) -> str:
         """The description that holds it."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        values = {name: value for name, value in asdict(self).items() if name != "source" or value is not None}
+        return json.dumps(values, separators=(",", ":"))
 
 
 def _text(name: str, *, many: bool = False) -> Property:
