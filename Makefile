@@ -32,7 +32,7 @@ test: setup ## the tests (all but faults and wheel)
 	$(BIN)/pytest tests --ignore=tests/faults -m alone
 
 test-servers: setup ## the tests on real servers (Kafka, PostgreSQL, Weaviate, Neo4j, S3), which it installs and starts
-	$(BIN)/pytest tests -m servers
+	$(BIN)/pytest tests -m servers --numprocesses 2 --dist loadgroup
 
 outage: setup ## Kafka is away for a minute under the six processes (15 s in test-servers), with the figures
 	EUNOE_TEST_OUTAGE_S=60 $(BIN)/pytest tests/servers/cluster/test_outages_long.py -m servers -s -k broker
