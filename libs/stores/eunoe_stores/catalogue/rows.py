@@ -182,8 +182,8 @@ class MemoryRow:
     event_time: datetime | None
     created_at: datetime
     updated_at: datetime
-    edited_at: datetime | None
     sources: tuple[UUID, ...] = ()
+    edited_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
