@@ -19,8 +19,9 @@ COUNT_OPEN = select(func.count()).where(documents.c.is_open == true(), documents
 class QueueRoom:
     """Remembers the room seen at the last count and spends it; counts again when it is spent.
 
-    Ends in between only make more room, so the limit is never passed by this process. A transaction that is rolled back, or runs
-    twice, loses a little room until the next count, no more.
+    Ends in between only make more room, so where writes follow one another (SQLite) the limit is never passed by this process.
+    On PostgreSQL a count misses the rows of transactions that are not committed yet, so it may be passed by as many as accept at
+    the same time. A transaction that is rolled back, or runs twice, loses a little room until the next count, no more.
     """
 
     def __init__(self) -> None:
