@@ -13,6 +13,7 @@ from eunoe_stores.catalogue.testing import MANY, NOON, TENANT, accept, new_docum
 from eunoe_stream.ledger import StageKey, StageLedger
 
 LATER = NOON + timedelta(hours=1)
+LIMIT = 8
 
 
 def test_has_the_shape_of_both_ports(catalogue: SqlCatalogue) -> None:
@@ -138,6 +139,22 @@ async def test_deduplicating_a_document_that_failed_meanwhile_is_stale(catalogue
     await catalogue.set_end(TENANT, new.id, 1, End(DocumentStatus.FAILED), now=NOON)
     with pytest.raises(StaleGeneration):
         await catalogue.accept(TENANT, new, plan=plan, queue_limit=MANY, now=NOON)
+
+
+async def test_the_queue_limit_counts_what_is_not_committed_yet(catalogue: SqlCatalogue) -> None:
+    async def post(name: str) -> bool:
+        new = new_document(name)
+        plan = await catalogue.plan_accept(TENANT, new)
+        try:
+            await catalogue.accept(TENANT, new, plan=plan, queue_limit=LIMIT, now=NOON)
+        except QueueFull:
+            return False
+        return True
+
+    opened = 0
+    for attempt in range(4):  # a refusal may be early by those in flight, so the room is full after a few rounds
+        opened += sum(await asyncio.gather(*(post(f"{attempt}-{number}") for number in range(2 * LIMIT))))
+    assert opened == LIMIT == await catalogue.count_open()
 
 
 async def test_queue_limit(catalogue: SqlCatalogue):

@@ -17,7 +17,7 @@ from eunoe_stores.catalogue.rows import AcceptAction, Accepted, AcceptPlan, NewD
 from eunoe_stores.catalogue.sql import document_rows
 from eunoe_stores.catalogue.sql.part import SqlPart
 from eunoe_stores.catalogue.sql.prepared import apply, fetch, insert_numbered
-from eunoe_stores.catalogue.sql.queue_room import QueueRoom
+from eunoe_stores.catalogue.sql.queue_room import Claim
 from eunoe_stores.catalogue.tables import documents, erasures
 
 STATE = select(documents.c.generation, documents.c.status, documents.c.fingerprint).where(
@@ -49,8 +49,9 @@ class SqlAcceptance(SqlPart):
 
     async def accept(self, tenant: str, new: NewDocument, *, plan: AcceptPlan, queue_limit: int, now: datetime) -> Accepted:
         """See `DocumentCatalogue.accept`."""
-        work = partial(_accept, tenant=tenant, new=new, plan=plan, room=self._queue_room, queue_limit=queue_limit, now=now)
-        accepted = await self._database.write(work, quick=True)
+        with self._queue_room.claim() as room:
+            work = partial(_accept, tenant=tenant, new=new, plan=plan, room=room, queue_limit=queue_limit, now=now)
+            accepted = await self._database.write(work, quick=True)
         self._changes.tell(tenant, new.id)
         return accepted
 
@@ -80,7 +81,7 @@ def _refuse_erased(connection: Connection, tenant: str, row: Mapping[str, Any], 
 
 
 def _accept(
-    connection: Connection, *, tenant: str, new: NewDocument, plan: AcceptPlan, room: QueueRoom, queue_limit: int, now: datetime
+    connection: Connection, *, tenant: str, new: NewDocument, plan: AcceptPlan, room: Claim, queue_limit: int, now: datetime
 ) -> Accepted:
     row = fetch(connection, WHOLE, {"document": new.id, "of_tenant": tenant}).mapping()
     if row is None:
@@ -124,7 +125,7 @@ def _start(
     revision: int,
     created_at: datetime,
     now: datetime,
-    room: QueueRoom | None,
+    room: Claim | None,
     queue_limit: int,
     instead_of: int | None = None,
 ) -> Accepted:
