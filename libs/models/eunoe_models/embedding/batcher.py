@@ -11,11 +11,12 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Generic
 
 from eunoe_contracts.errors import ModelUnavailable
 from eunoe_telemetry.metrics import Metrics
 
-from eunoe_models.embedding.computing import CLOSED, Compute, computed
+from eunoe_models.embedding.computing import CLOSED, Compute, Text, computed
 from eunoe_models.embedding.port import Lane, Vectors
 
 LOOK_AHEAD = 16
@@ -32,31 +33,31 @@ class BatchLimits:
 
 
 @dataclass(slots=True, eq=False)
-class _Entry:
-    ids: list[int]
+class _Entry(Generic[Text]):
+    text: Text
     result: asyncio.Future[Vectors]
 
 
-class MicroBatcher:
+class MicroBatcher(Generic[Text]):
     """Queue, batches and the compute thread. Callers are tasks of one event loop; they wait while the queue is full."""
 
-    def __init__(self, compute: Compute, *, limits: BatchLimits, metrics: Metrics | None = None) -> None:
+    def __init__(self, compute: Compute[Text], *, limits: BatchLimits, metrics: Metrics | None = None) -> None:
         self._compute = compute
         self._limits = limits
         self._metrics = metrics
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed")
-        self._queue: deque[_Entry] = deque()
+        self._queue: deque[_Entry[Text]] = deque()
         self._filled = asyncio.Event()
         self._room = asyncio.Condition()
         self._drain: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def submit(self, texts: Sequence[list[int]]) -> list[Vectors]:
+    async def submit(self, texts: Sequence[Text]) -> list[Vectors]:
         """One vector per text, in order. Raises `ModelUnavailable`: computing failed, or closed."""
-        entries: list[_Entry] = []
+        entries: list[_Entry[Text]] = []
         try:
-            for ids in texts:
-                entries.append(await self._enqueue(ids))  # noqa: PERF401 - `finally` must see what was queued so far
+            for text in texts:
+                entries.append(await self._enqueue(text))  # noqa: PERF401 - `finally` must see what was queued so far
             return list(await asyncio.gather(*(entry.result for entry in entries)))
         finally:
             for entry in entries:
@@ -77,13 +78,13 @@ class MicroBatcher:
             await asyncio.gather(self._drain, return_exceptions=True)
         self._thread.shutdown(wait=True)
 
-    async def _enqueue(self, ids: list[int]) -> _Entry:
+    async def _enqueue(self, text: Text) -> _Entry[Text]:
         if len(self._queue) >= self._limits.queued:
             async with self._room:
                 await self._room.wait_for(lambda: self._closed or len(self._queue) < self._limits.queued)
         if self._closed:
             raise ModelUnavailable(CLOSED)
-        entry = _Entry(ids, asyncio.get_running_loop().create_future())
+        entry = _Entry(text, asyncio.get_running_loop().create_future())
         self._queue.append(entry)
         self._filled.set()
         if self._drain is None or self._drain.done():
@@ -102,7 +103,7 @@ class MicroBatcher:
     async def _fill(self) -> None:
         """Wait a moment for batch mates; not when a full batch is there."""
         deadline = asyncio.get_running_loop().time() + self._limits.wait_s
-        while sum(len(entry.ids) for entry in self._queue) < self._limits.tokens:
+        while sum(len(entry.text) for entry in self._queue) < self._limits.tokens:
             left = deadline - asyncio.get_running_loop().time()
             self._filled.clear()
             if left <= 0 or self._closed:
@@ -113,18 +114,18 @@ class MicroBatcher:
             except TimeoutError:
                 return
 
-    def _planned(self) -> list[list[_Entry]]:
+    def _planned(self) -> list[list[_Entry[Text]]]:
         """Take the oldest texts, some batches' worth, sorted by length so that little is padded."""
-        taken: list[_Entry] = []
+        taken: list[_Entry[Text]] = []
         tokens = 0
         while self._queue and tokens < LOOK_AHEAD * self._limits.tokens:
             entry = self._queue.popleft()
             taken.append(entry)
-            tokens += len(entry.ids)
-        taken.sort(key=lambda entry: len(entry.ids))
-        return [[taken[at] for at in batch] for batch in cut_batches([len(entry.ids) for entry in taken], self._limits.tokens)]
+            tokens += len(entry.text)
+        taken.sort(key=lambda entry: len(entry.text))
+        return [[taken[at] for at in batch] for batch in cut_batches([len(entry.text) for entry in taken], self._limits.tokens)]
 
-    async def _one(self, batch: list[_Entry]) -> None:
+    async def _one(self, batch: list[_Entry[Text]]) -> None:
         live = [entry for entry in batch if not entry.result.done()]
         if not live:
             return
@@ -132,7 +133,7 @@ class MicroBatcher:
             for entry in live:
                 _fail(entry, ModelUnavailable(CLOSED))
             return
-        texts = [entry.ids for entry in live]
+        texts = [entry.text for entry in live]
         try:
             vectors = await asyncio.get_running_loop().run_in_executor(self._thread, computed, self._compute, texts)
         except ModelUnavailable as error:
@@ -158,6 +159,6 @@ def cut_batches(lengths: Sequence[int], tokens: int) -> list[range]:
     return batches
 
 
-def _fail(entry: _Entry, error: ModelUnavailable) -> None:
+def _fail(entry: _Entry[Text], error: ModelUnavailable) -> None:
     if not entry.result.done():
         entry.result.set_exception(error)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence, Sized
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from eunoe_contracts.errors import ModelUnavailable
 
 from eunoe_models.embedding.port import Vectors
 
-Compute: TypeAlias = Callable[[Sequence[list[int]]], Vectors]
-"""Vectors of texts given as token ids; blocking. May run in two threads at once: a query beside a batch."""
+Text = TypeVar("Text", bound=Sized)
+"""A text as the engine takes it; its length is the number of its tokens."""
+
+Compute: TypeAlias = Callable[[Sequence[Text]], Vectors]
+"""Vectors of texts; blocking. May run in two threads at once: a query beside a batch."""
 
 CLOSED = "the embedding model was closed"
 
 
-def computed(compute: Compute, texts: Sequence[list[int]]) -> Vectors:
+def computed(compute: Compute[Text], texts: Sequence[Text]) -> Vectors:
     """Vectors of the texts. Raises `ModelUnavailable` for whatever the engine raises, and for numbers that are not finite."""
     try:
         vectors = compute(texts)

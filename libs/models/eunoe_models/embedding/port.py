@@ -77,3 +77,16 @@ class EmbeddingModel(Protocol):
     async def embed(self, texts: Sequence[str], *, lane: Lane = Lane.BULK, role: Role = Role.PASSAGE) -> Vectors:
         """Shape (len(texts), dimensions). Raises `ModelUnavailable`. May be called twice: equal text, equal vector within 1e-2."""
         ...
+
+
+class LocalModel(EmbeddingModel, Protocol):
+    """An embedding model in this process, with its tokenizer."""
+
+    @property
+    def counter(self) -> TokenCounter:
+        """Counts as this model does."""
+        ...
+
+    async def close(self) -> None:
+        """Release threads and memory; waiting calls get `ModelUnavailable`. May be called twice."""
+        ...
