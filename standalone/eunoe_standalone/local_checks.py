@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eunoe_contracts.errors import EunoeError
-from eunoe_models.artifacts import is_ready
+from eunoe_models.artifacts import missing_model
 from eunoe_models.config import ModelSettings
 from eunoe_safety.sandbox.isolation import sandbox_report
 
@@ -73,11 +73,12 @@ def _model() -> Check:
         settings = ModelSettings()
         if settings.profile == "none":
             return Check("embedding model", ok=True, reason="none configured: search goes by words only")
-        if is_ready(settings.profile, settings=settings):
-            return Check("embedding model", ok=True, reason=f"{settings.profile} in {settings.dir}")
+        if missing := missing_model(settings):
+            return Check("embedding model", ok=False, reason=missing)
     except (EunoeError, ValueError) as error:
         return Check("embedding model", ok=False, reason=str(error))
-    return Check("embedding model", ok=False, reason=f"{settings.profile} is missing: run `eunoe models pull {settings.profile}`")
+    found = f"{settings.folder}" if settings.takes_folder else f"{settings.profile} in {settings.dir}"
+    return Check("embedding model", ok=True, reason=found)
 
 
 def _sandbox() -> Check:

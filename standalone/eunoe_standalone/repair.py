@@ -11,7 +11,7 @@ from eunoe_contracts.events import document_event
 from eunoe_contracts.stages import DocumentStatus
 from eunoe_embedder.service import embed, embed_memories
 from eunoe_embedder.wiring import bind
-from eunoe_models.artifacts import Loaded, is_ready, load_embedder
+from eunoe_models.artifacts import Loaded, load_embedder, missing_model
 from eunoe_models.config import ModelSettings
 from eunoe_telemetry.clock import RandomIds, SystemClock
 
@@ -46,8 +46,8 @@ def vectors_check(found: Findings, models: ModelSettings) -> Check:
     reason = f"{found.bare} of {found.rows} rows have no vector, since they were indexed without a model"
     if models.profile == "none":
         return Check(name, ok=True, reason=f"{reason}; with one, run {REBUILD}")
-    first = "" if is_ready(models.profile, settings=models) else f"`eunoe models pull {models.profile}`, then "
-    return Check(name, ok=False, reason=f"{reason}: run {first}{REBUILD}")
+    missing = missing_model(models)
+    return Check(name, ok=False, reason=f"{reason}: {missing}, then {REBUILD}" if missing else f"{reason}: run {REBUILD}")
 
 
 def checks_of(found: Findings) -> list[Check]:

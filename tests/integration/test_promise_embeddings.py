@@ -25,7 +25,7 @@ def a_model() -> Iterator[None]:
 
     def load(*_: Any, **__: Any) -> Loaded:
         model = HashingEmbedder()
-        return Loaded(model, model.counter)  # type: ignore[arg-type]  # another embedder of the same port
+        return Loaded(model, model.counter)
 
     with patch.object(composition, "load_embedder", load), patch.object(repair, "load_embedder", load):
         yield
@@ -63,7 +63,7 @@ async def test_rows_of_before_the_model_are_told_and_repaired(tmp_path: Path, mo
     assert not missing.ok
     assert missing.reason.endswith("run `eunoe models pull minilm`, then `eunoe doctor --rebuild`")
 
-    with a_model(), patch.object(repair, "is_ready", lambda *_, **__: True):
+    with a_model(), patch.object(repair, "missing_model", lambda _: ""):
         found = await embeddings(tmp_path)
         assert not found.ok
         assert f"{rows} of {rows} rows have no vector" in found.reason

@@ -95,9 +95,9 @@ async def ingested(door: httpx.AsyncClient, text: str = TEXT) -> str:
 @pytest.fixture
 async def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[System]:
     model = HashingEmbedder()
-    monkeypatch.setattr(embedder, "require_embedder", lambda *_, **__: Loaded(model, model.counter))  # type: ignore[arg-type]
+    monkeypatch.setattr(embedder, "require_embedder", lambda *_, **__: Loaded(model, model.counter))
     monkeypatch.setattr(extractor, "load_counter", lambda _: model.counter)
-    monkeypatch.setitem(search.PROFILES, "minilm", model.profile)
+    monkeypatch.setattr(search, "profile_of", lambda _: model.profile)
     clock = SystemClock()
     async with open_memory_catalogue(tmp_path) as catalogue:
         stores = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from eunoe_contracts.errors import ModelUnavailable
+from eunoe_models.artifacts import profile_of
 from eunoe_models.config import ModelSettings
-from eunoe_models.embedding.profiles import PROFILES
 from eunoe_process.config import SEARCH_PORT
 from eunoe_process.internal_client import calling
 from eunoe_process.program import Assembly, Program, Surroundings
@@ -22,11 +23,12 @@ from eunoe_search.wiring import build
 
 @asynccontextmanager
 async def assemble(at: Surroundings) -> AsyncIterator[Assembly]:
-    """Serve searches; the embedder need not be there yet, nor ever, where nothing was indexed with a model."""
-    settings, models, internal = at.setting(SearchSettings), at.setting(ModelSettings), at.internal
+    """Serve searches; the embedder need not be there yet, nor ever, where nothing was indexed with a model. Raises `ModelMissing`."""
+    settings, internal = at.setting(SearchSettings), at.internal
+    profile = await asyncio.to_thread(profile_of, at.setting(ModelSettings))
     async with AsyncExitStack() as stack:
         model = None
-        if models.profile != "none":
+        if profile is not None:
             embedders = await stack.enter_async_context(
                 calling(
                     "embedder",
@@ -37,7 +39,7 @@ async def assemble(at: Surroundings) -> AsyncIterator[Assembly]:
                     away=ModelUnavailable,
                 )
             )
-            model = RemoteEmbedder(PROFILES[models.profile], embedders)
+            model = RemoteEmbedder(profile, embedders)
             at.probes["embedder"] = embedders.probe
         service = build(
             settings,

@@ -1,19 +1,22 @@
-"""A package index on loopback."""
+"""A package index on loopback, and folders as sentence-transformers saves them."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from eunoe_models.artifacts.table import ARTIFACTS, Artifact
 from eunoe_models.config import ModelSettings
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 WHEEL = "tiny_model-1.0-py3-none-any.whl"
 
@@ -138,3 +141,43 @@ def index(wheel: bytes, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
 @pytest.fixture
 def settings(index: Index, tmp_path: Path) -> ModelSettings:
     return ModelSettings(dir=tmp_path / "models", index_url=index.url)
+
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "cat", "sat", "search", "query", ":", "##s"]
+MODULES = [("base.modules.transformer.Transformer", ""), ("models.Pooling", "1_Pooling"), ("models.Normalize", "2_Normalize")]
+
+
+def tokeniser_of(*, lower_case: bool = True) -> Tokenizer:
+    made = Tokenizer(models.WordPiece({word: number for number, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(lowercase=lower_case)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    made.enable_truncation(8)
+    made.enable_padding(length=8)
+    return made
+
+
+@pytest.fixture
+def model_folder(tmp_path: Path) -> Callable[..., Path]:
+    """Makes a folder of a model of 4 dimensions and 100 positions; `files` replaces files, and leaves out those with None."""
+
+    def make(files: dict[str, Any] | None = None, *, name: str = "model", tokeniser: Tokenizer | None = None) -> Path:
+        content: dict[str, Any] = {
+            "modules.json": [{"idx": at, "type": f"sentence_transformers.{kind}", "path": path} for at, (kind, path) in enumerate(MODULES)],
+            "config.json": {"model_type": "bert", "hidden_size": 4, "max_position_embeddings": 100},
+            "sentence_bert_config.json": {"max_seq_length": 64, "do_lower_case": False},
+            "1_Pooling/config.json": {"word_embedding_dimension": 4, "pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False},
+            "tokenizer.json": (tokeniser or tokeniser_of()).to_str(),
+            "model.safetensors": b"weights" * 1_000,
+            **(files or {}),
+        }
+        for path, each in content.items():
+            target = tmp_path / name / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(each, bytes):
+                target.write_bytes(each)
+            elif each is not None:
+                target.write_text(each if isinstance(each, str) else json.dumps(each), encoding="utf-8")
+        return tmp_path / name
+
+    return make

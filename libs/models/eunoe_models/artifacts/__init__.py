@@ -1,7 +1,7 @@
 """Pinned model files: the table, where they come from, and the cache they are built in. Nothing downloaded is ever executed."""
 
 from eunoe_models.artifacts.cache import build, is_ready, list_models, pull
-from eunoe_models.artifacts.loading import Loaded, load_counter, load_embedder, require_embedder
+from eunoe_models.artifacts.loading import Loaded, load_counter, load_embedder, missing_model, profile_of, require_embedder
 from eunoe_models.artifacts.progress import Progress
 from eunoe_models.artifacts.table import ARTIFACTS, Artifact
 
@@ -15,6 +15,8 @@ __all__ = [
     "list_models",
     "load_counter",
     "load_embedder",
+    "missing_model",
+    "profile_of",
     "pull",
     "require_embedder",
 ]

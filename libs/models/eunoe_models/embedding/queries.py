@@ -22,8 +22,8 @@ SHORT = 64
 
 
 class QueryLane(Generic[Text]):
-    """Queries of more than `short` tokens wait for each other in a thread of their own, `queued` of them at most. Others run on the event
-    loop, which must be only one; with 0 none does.
+    """Queries of more than `short` tokens wait for each other in a thread of their own, `queued` of them at most; with 0 all do.
+    Use it from one event loop.
     """
 
     def __init__(self, compute: Compute[Text], *, queued: int, short: int = SHORT, metrics: Metrics | None = None) -> None:
