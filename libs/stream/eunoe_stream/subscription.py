@@ -11,6 +11,8 @@ from eunoe_contracts.stages import Stage
 
 Handler: TypeAlias = Callable[[Event], Awaitable[Sequence[Event]]]
 Undo: TypeAlias = Callable[[Event], Awaitable[None]]
+Advance: TypeAlias = Callable[[], int]
+"""A number that grows while something works: the texts that a model has computed."""
 AddServicer: TypeAlias = Callable[[Any], None]
 """Adds a servicer to a `grpc.aio.Server`; `Any` because this library does not import gRPC."""
 
@@ -21,6 +23,9 @@ class Subscription:
 
     `stage` names the ledger row the handler fills; None for handlers that only react. `undo` removes what the handler wrote
     when the fence fell while it worked. `concurrency` counts distinct keys in flight per partition.
+
+    A run longer than `deadline_s` is stopped, and that is a failed attempt. Not so when `advance` grew meanwhile, which tells of what
+    the handlers wait for: such a handler keeps what it has done and goes on at the next try, for as long as an outage may last.
     """
 
     topic: str
@@ -31,6 +36,7 @@ class Subscription:
     concurrency: int = 64
     deadline_s: float = 60.0
     max_attempts: int = 5
+    advance: Advance | None = None
 
 
 @dataclass(frozen=True, slots=True)

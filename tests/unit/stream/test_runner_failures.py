@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 from eunoe_contracts import topics
-from eunoe_contracts.errors import CorruptDocument, DeadlineExceeded, EunoeError, InternalError, StorageFull, StoreUnavailable
+from eunoe_contracts.errors import (
+    CorruptDocument,
+    DeadlineExceeded,
+    EunoeError,
+    InternalError,
+    StorageFull,
+    StoreUnavailable,
+    WorkContinues,
+)
 from eunoe_contracts.events import Event, Record
 from eunoe_contracts.stages import StageState
 from eunoe_stream.runner.failures import Verdict, decide
@@ -26,6 +34,8 @@ from eunoe_telemetry.testing import eventually
         (InternalError(), 4, 7, Verdict.RETRY),
         (InternalError(), 5, 0, Verdict.DEAD),
         (DeadlineExceeded(), 5, 0, Verdict.DEAD),
+        (WorkContinues(), 40, 5.9, Verdict.GO_ON),
+        (WorkContinues(), 5, 6, Verdict.DEAD),
         (CorruptDocument(), 1, 0, Verdict.DEAD),
     ],
 )
@@ -121,6 +131,27 @@ async def test_a_handler_past_its_deadline_is_stopped_and_tried_again(bench: Any
     [(_, failure)] = bench.ledger.releases
     assert failure is not None
     assert failure.code == "deadline_exceeded"
+
+
+async def test_a_handler_that_is_stopped_while_its_work_went_forward_goes_on_without_a_failed_attempt(bench: Any) -> None:
+    count = iter(range(1_000_000))
+    gate = bench.hold("a")
+    await bench.start(deadline_s=0.01, max_attempts=2, advance=lambda: next(count))
+    await bench.accept("a")
+
+    await eventually(lambda: len(bench.started) >= 5, meanwhile=lambda: bench.clock.advance(0.5))
+    gate.set()
+    await eventually(lambda: bench.handled == [bench.document("a")], meanwhile=lambda: bench.clock.advance(0.5))
+    assert bench.dead() == []
+    assert all(failure is None for _, failure in bench.ledger.releases)
+
+
+async def test_a_handler_whose_work_stands_still_fails_at_its_deadline(bench: Any) -> None:
+    bench.hold("a")
+    await bench.start(deadline_s=0.01, max_attempts=1, advance=lambda: 7)
+    await bench.accept("a")
+    await eventually(lambda: bool(bench.dead()))
+    assert [failure.code for _, failure in bench.ledger.dead_letters] == ["deadline_exceeded"]
 
 
 async def test_a_cancellation_inside_the_handler_is_an_error_like_others(bench: Any) -> None:

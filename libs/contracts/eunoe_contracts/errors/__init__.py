@@ -17,7 +17,7 @@ EunoeError
 │   └── ParserTimeout, ParserMemoryExceeded, ParserCrashed
 ├── PoisonEvent                  permanent: this record can never be read  (MalformedEvent, UnknownEventVersion)
 ├── TransientError               retryable: later it may work
-│   └── StoreUnavailable, ModelUnavailable, StageBusy, DeadlineExceeded, ReadBackFailed, StorageFull, WorkerUnavailable
+│   └── StoreUnavailable, ModelUnavailable, StageBusy, DeadlineExceeded (WorkContinues), ReadBackFailed, StorageFull, WorkerUnavailable
 ├── CapabilityUnavailable        503, not retryable until an operator acts
 ├── SetupError                   refused at start: ConfigurationError, DataDirectoryLocked, SchemaTooNew, ModelMissing
 └── InternalError                500, a defect: dead-lettered after the retries of a transient error
@@ -60,6 +60,7 @@ from eunoe_contracts.errors.operation import (
     StorageFull,
     StoreUnavailable,
     TransientError,
+    WorkContinues,
     WorkerUnavailable,
 )
 from eunoe_contracts.errors.request import (
@@ -159,6 +160,7 @@ __all__ = [
     "UnsupportedContentType",
     "UnsupportedFormat",
     "UploadNotFound",
+    "WorkContinues",
     "WorkerUnavailable",
     "as_eunoe_error",
     "error_type",

@@ -42,6 +42,12 @@ class DeadlineExceeded(TransientError):
     grpc_status = GrpcStatus.DEADLINE_EXCEEDED
 
 
+class WorkContinues(DeadlineExceeded):
+    """The deadline came while the work went forward; it goes on where it stopped."""
+
+    code = "work_continues"
+
+
 class ReadBackFailed(TransientError):
     """A stored object was not found when read back."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from eunoe_contracts.errors import ContentError, EunoeError, PayloadTooLarge, PoisonEvent
+from eunoe_contracts.errors import ContentError, EunoeError, PayloadTooLarge, PoisonEvent, WorkContinues
 from eunoe_contracts.events import HEADER_EVENT_ID, HEADER_TENANT, HEADER_TRACE
 
 from eunoe_stream.ledger import Failure
@@ -20,9 +20,10 @@ LONGEST_OUTAGE = timedelta(hours=6)
 
 
 class Verdict(StrEnum):
-    """`retry`: later it may work. `dead`: it never will, or was tried often enough."""
+    """`retry`: later it may work. `go_on`: it works, and was stopped meanwhile. `dead`: it never will, or was tried often enough."""
 
     RETRY = "retry"
+    GO_ON = "go_on"
     DEAD = "dead"
 
 
@@ -30,6 +31,8 @@ def decide(error: EunoeError, *, attempts: int, max_attempts: int, failing: time
     """By the type of the error and the number of attempts that have failed, this one included; of an outage by the time `failing`,
     since a store that is away for an hour must not turn its queue into dead letters.
     """
+    if isinstance(error, WorkContinues) and failing < LONGEST_OUTAGE:
+        return Verdict.GO_ON
     again = attempts < max_attempts or (error.is_outage and failing < LONGEST_OUTAGE)
     return Verdict.RETRY if error.retryable and again else Verdict.DEAD
 
@@ -46,6 +49,9 @@ class Failures:
         failure = self._failure(work.delivery, error)
         failing = failure.failed_at - failure.first_failed_at
         verdict = decide(error, attempts=failure.attempts, max_attempts=place.subscription.max_attempts, failing=failing)
+        if verdict is Verdict.GO_ON:
+            await self._go_on(work, failure)
+            return True
         if isinstance(error, (ContentError, PoisonEvent)):
             place.circuit.neutral(work.subject, probe=work.probe)
         elif verdict is Verdict.RETRY and work.probe:
@@ -61,15 +67,8 @@ class Failures:
 
     async def busy(self, work: Work) -> None:
         """Somebody else holds the work: look again after the first delay; this is no failed attempt."""
-        place = self._place
-        now = place.clock.now()
-        record = place.policy.record(work.delivery, place.subscription, attempts=0, first_failed_at=now, now=now)
-        try:
-            await place.publish([record])
-        except PayloadTooLarge as error:
-            await self._bury(work, self._failure(work.delivery, error))
-        place.circuit.neutral(work.subject, probe=work.probe)
-        place.count("busy")
+        await self._look_again(work, first_failed_at=None)
+        self._place.count("busy")
 
     async def poison(self, delivery: Delivery, error: PoisonEvent) -> None:
         """The record cannot be read."""
@@ -90,6 +89,21 @@ class Failures:
             trace=delivery.record.headers.get(HEADER_TRACE, ""),
             topic=self._place.subscription.topic,
         )
+
+    async def _go_on(self, work: Work, failure: Failure) -> None:
+        await self._place.release(work)
+        await self._look_again(work, first_failed_at=failure.first_failed_at)
+        self._place.count("continued")
+
+    async def _look_again(self, work: Work, *, first_failed_at: datetime | None) -> None:
+        place = self._place
+        now = place.clock.now()
+        record = place.policy.record(work.delivery, place.subscription, attempts=0, first_failed_at=first_failed_at, now=now)
+        try:
+            await place.publish([record])
+        except PayloadTooLarge as error:
+            await self._bury(work, self._failure(work.delivery, error))
+        place.circuit.neutral(work.subject, probe=work.probe)
 
     async def _keep(self, work: Work) -> bool:
         await self._place.release(work)

@@ -7,7 +7,7 @@ import itertools
 import logging
 from collections.abc import Sequence
 
-from eunoe_contracts.errors import EunoeError, InternalError, MalformedEvent, PayloadTooLarge, PoisonEvent, as_eunoe_error
+from eunoe_contracts.errors import EunoeError, InternalError, MalformedEvent, PayloadTooLarge, PoisonEvent, WorkContinues, as_eunoe_error
 from eunoe_contracts.events import Event, Record, decode, encode
 from eunoe_contracts.stages import ClaimOutcome, FinishOutcome
 
@@ -110,6 +110,9 @@ class Handling:
     async def _call(self, work: Work, claim: Claim | None) -> Sequence[Record] | EunoeError:
         place = self._place
         started = place.clock.monotonic()
+        advance = place.subscription.advance
+        advanced = advance() if advance is not None else 0
+        limit: asyncio.Timeout | None = None
         try:
             async with asyncio.timeout(place.subscription.deadline_s) as limit:
                 if claim is not None:
@@ -121,6 +124,8 @@ class Handling:
                 raise
             return InternalError("something inside the handler was cancelled")
         except Exception as error:  # noqa: BLE001 - Failures decides by its type
+            if limit is not None and limit.expired() and advance is not None and advance() > advanced:
+                return WorkContinues()
             found = as_eunoe_error(error)
             if isinstance(found, InternalError):
                 logger.warning("%s: %s%s", place.label, found.message, where(error))

@@ -26,8 +26,10 @@ class RetryPolicy:
         tiers = [topics.retry_topic(subscription.topic, subscription.group, each) for each in self._delays]
         return tuple(dict.fromkeys([subscription.topic, *tiers]))
 
-    def record(self, delivery: Delivery, subscription: Subscription, *, attempts: int, first_failed_at: datetime, now: datetime) -> Record:
-        """The record to publish after `attempts` failures; 0 when the work was only held by somebody else."""
+    def record(
+        self, delivery: Delivery, subscription: Subscription, *, attempts: int, first_failed_at: datetime | None, now: datetime
+    ) -> Record:
+        """The record to publish after `attempts` failures; 0 when nothing failed: the work was held by somebody else, or goes on."""
         delay = self._delays[min(max(attempts, 1), len(self._delays)) - 1]
         headers = {
             **delivery.record.headers,
@@ -35,7 +37,7 @@ class RetryPolicy:
             events.HEADER_NOT_BEFORE: (now + delay).isoformat(),
             events.HEADER_ORIGIN: origin_of(delivery),
         }
-        if attempts:
+        if first_failed_at is not None:
             headers[events.HEADER_FIRST_FAILED_AT] = first_failed_at.isoformat()
         topic = topics.retry_topic(subscription.topic, subscription.group, delay)
         return replace(delivery.record, topic=topic, headers=headers)
