@@ -31,7 +31,8 @@ class FixedRate:
         self.profile = profile
         self._hashing = HashingEmbedder(dimensions=profile.dimensions, window=profile.window, model_id=profile.model_id)
         self._latency_s = latency_s
-        self._counted, self._texts = counted, 0
+        self._counted = counted
+        self.passages_computed = 0
         self._one = asyncio.Lock()
 
     async def embed(self, texts: Sequence[str], *, lane: Lane = Lane.BULK, role: Role = Role.PASSAGE) -> Vectors:
@@ -39,9 +40,9 @@ class FixedRate:
         if lane is Lane.BULK:
             async with self._one:
                 await asyncio.sleep(self._latency_s * len(texts))
-            self._texts += len(texts)
+            self.passages_computed += len(texts)
             if self._counted is not None:
-                self._counted.write_text(str(self._texts), encoding="ascii")
+                self._counted.write_text(str(self.passages_computed), encoding="ascii")
         return await self._hashing.embed(texts, lane=lane, role=role)
 
 

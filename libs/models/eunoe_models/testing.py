@@ -42,6 +42,7 @@ class HashingEmbedder:
         self.calls: list[tuple[Lane, int]] = []
         self.failing = False
         self._closed = False
+        self.passages_computed = 0
 
     @property
     def profile(self) -> ModelProfile:
@@ -56,6 +57,7 @@ class HashingEmbedder:
         if self.failing:
             raise ModelUnavailable
         self.calls.append((lane, len(texts)))
+        self.passages_computed += len(texts) if lane is Lane.BULK else 0
         if not texts:
             return np.zeros((0, self._profile.dimensions), np.float32)
         return np.stack([self._vector(text) for text in texts])

@@ -14,7 +14,8 @@ from eunoe_stores.vectors.port import VectorIndex
 
 from eunoe_embedder.rows import memory_row, unit_row
 
-BATCH = 256
+BATCH = 64
+"""Passages that are computed and written together: few enough that a slow and crowded model does several within a deadline."""
 
 
 async def index_units(

@@ -35,6 +35,7 @@ def build(settings: EmbedderSettings, *, catalogue: Catalogue, vectors: VectorIn
             concurrency=settings.concurrency,
             deadline_s=settings.deadline_s,
             max_attempts=settings.max_attempts,
+            advance=partial(_passages_computed, model) if model is not None else None,
         )
 
     return Service(
@@ -47,6 +48,10 @@ def build(settings: EmbedderSettings, *, catalogue: Catalogue, vectors: VectorIn
         ),
         servicers=(partial(add_to, model=model, request_texts=settings.request_texts),),
     )
+
+
+def _passages_computed(model: EmbeddingModel) -> int:
+    return model.passages_computed
 
 
 async def bind(vectors: VectorIndex, model: EmbeddingModel | None) -> None:

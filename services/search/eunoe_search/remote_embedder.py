@@ -21,6 +21,11 @@ class RemoteEmbedder:
     profile: ModelProfile
     embedders: Callee
 
+    @property
+    def passages_computed(self) -> int:
+        """None: another process computes."""
+        return 0
+
     async def embed(self, texts: Sequence[str], *, lane: Lane = Lane.BULK, role: Role = Role.PASSAGE) -> Vectors:
         """As the port says. Raises `ModelUnavailable` whatever went wrong over there, so that the words may answer alone."""
         if not texts:

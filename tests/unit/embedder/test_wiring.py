@@ -30,6 +30,15 @@ def test_subscriptions(shelf: Any, index: Any, model: HashingEmbedder) -> None:
     assert {(each.group, each.max_attempts) for each in service.subscriptions} == {("embedder", 3)}
 
 
+async def test_the_work_of_the_model_keeps_long_documents_alive(shelf: Any, index: Any, model: HashingEmbedder) -> None:
+    advances = [each.advance for each in build(EmbedderSettings(), catalogue=shelf, vectors=index, model=model).subscriptions]
+    await model.embed(["one", "two"])
+    await model.embed(["a query"], lane=Lane.INTERACTIVE)
+    assert [advance and advance() for advance in advances] == [2, 2, 2, 2]
+    by_words = build(EmbedderSettings(), catalogue=shelf, vectors=index, model=None)
+    assert {each.advance for each in by_words.subscriptions} == {None}
+
+
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EUNOE_EMBEDDER__CONCURRENCY", "3")
     assert EmbedderSettings().concurrency == 3

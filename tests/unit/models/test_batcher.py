@@ -151,6 +151,14 @@ async def test_a_full_queue_makes_callers_wait(make: Make, engine: Engine) -> No
     assert [vector[0] for vector in answers[1]] == list(range(1, 9))
 
 
+async def test_callers_with_many_texts_are_served_one_after_the_other(make: Make, engine: Engine) -> None:
+    batcher = make(tokens=3, wait_s=0, queued=2)
+    callers = [[text(10 * caller + number) for number in range(5)] for caller in range(1, 5)]
+    await asyncio.gather(*(batcher.submit(each) for each in callers))
+    assert [first for batch in engine.batches for first in batch] == [each[0] for caller in callers for each in caller]
+    assert batcher.computed == 20
+
+
 async def test_too_many_queries_are_refused(engine: Engine, lane: QueryLane) -> None:
     engine.gate.clear()
     queries = [asyncio.create_task(lane.submit([text(100 + n, SHORT + 1)])) for n in range(2)]

@@ -51,13 +51,17 @@ class MicroBatcher(Generic[Text]):
         self._room = asyncio.Condition()
         self._drain: asyncio.Task[None] | None = None
         self._closed = False
+        self._entrance = asyncio.Lock()
+        self.computed = 0
 
     async def submit(self, texts: Sequence[Text]) -> list[Vectors]:
         """One vector per text, in order. Raises `ModelUnavailable`: computing failed, or closed."""
         entries: list[_Entry[Text]] = []
         try:
-            for text in texts:
-                entries.append(await self._enqueue(text))  # noqa: PERF401 - `finally` must see what was queued so far
+            # One caller after the other: taking turns, many callers with many texts would all come to their deadlines with some done.
+            async with self._entrance:
+                for text in texts:
+                    entries.append(await self._enqueue(text))  # noqa: PERF401 - `finally` must see what was queued so far
             return list(await asyncio.gather(*(entry.result for entry in entries)))
         finally:
             for entry in entries:
@@ -140,6 +144,7 @@ class MicroBatcher(Generic[Text]):
             for entry in live:
                 _fail(entry, error)
             return
+        self.computed += len(live)
         if self._metrics is not None:
             self._metrics.observe("embed_batch_size", len(live))
             self._metrics.count("embed_tokens_total", sum(map(len, texts)), lane=Lane.BULK.value)

@@ -74,6 +74,11 @@ class EmbeddingModel(Protocol):
         """Identity of the model."""
         ...
 
+    @property
+    def passages_computed(self) -> int:
+        """Texts of the bulk lane that this process has computed so far: grows as long as the model works."""
+        ...
+
     async def embed(self, texts: Sequence[str], *, lane: Lane = Lane.BULK, role: Role = Role.PASSAGE) -> Vectors:
         """Shape (len(texts), dimensions). Raises `ModelUnavailable`. May be called twice: equal text, equal vector within 1e-2."""
         ...

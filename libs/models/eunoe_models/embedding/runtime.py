@@ -50,6 +50,11 @@ class OnnxEmbedder:
         """Identity of the model."""
         return self._profile
 
+    @property
+    def passages_computed(self) -> int:
+        """As the port says."""
+        return self._batcher.computed
+
     async def embed(self, texts: Sequence[str], *, lane: Lane = Lane.BULK, role: Role = Role.PASSAGE) -> Vectors:
         """As the port says; the role makes no difference to this model. Longer texts are cut to the window."""
         del role

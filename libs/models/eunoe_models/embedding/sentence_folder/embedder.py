@@ -79,6 +79,11 @@ class FolderEmbedder:
         """Most tokens of a batch, padding counted: as set, or less after the device's memory was full."""
         return self._budget
 
+    @property
+    def passages_computed(self) -> int:
+        """As the port says."""
+        return self._batcher.computed
+
     async def embed(self, texts: Sequence[str], *, lane: Lane = Lane.BULK, role: Role = Role.PASSAGE) -> Vectors:
         """As the port says, with the model's prompt for the role. Longer texts are cut to the window."""
         if self._closed:
