@@ -4,13 +4,14 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TORCH := .venv-torch
 MEMBERS := $(wildcard libs/*) $(wildcard services/*) standalone
 READY := $(VENV)/.ready
 TWO := --numprocesses 2 --dist worksteal
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo outage test quick check format protos lock image-packages compose-env samples docs wheel wheel-test test-faults test-servers chaos servers-up servers-down faults test-wheel bench clean models
+.PHONY: help setup demo outage test quick check format protos lock image-packages compose-env samples docs wheel wheel-test test-faults test-servers test-sentence-transformers chaos servers-up servers-down faults test-wheel bench clean models
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,6 +34,13 @@ test: setup ## the tests (all but faults and wheel)
 
 test-servers: setup ## the tests on real servers (Kafka, PostgreSQL, Weaviate, Neo4j, S3), which it installs and starts
 	$(BIN)/pytest tests -m servers --numprocesses 2 --dist loadgroup
+
+test-sentence-transformers: setup ## the embedding suite on the real library, in an environment of its own (3 GB to download, 6 GB)
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(TORCH)
+	$(BIN)/uv pip install --quiet --python $(TORCH)/bin/python --require-hashes -r deploy/images/embedder-gpu.lock
+	$(BIN)/uv pip install --quiet --python $(TORCH)/bin/python --constraint requirements.lock pytest pytest-asyncio pytest-timeout
+	$(BIN)/uv pip install --quiet --python $(TORCH)/bin/python --no-deps -e libs/contracts -e libs/telemetry -e libs/safety -e libs/models
+	$(TORCH)/bin/python -m pytest --confcutdir=tests/contract/embedding -m torch tests/contract/embedding
 
 outage: setup ## Kafka is away for a minute under the six processes (15 s in test-servers), with the figures
 	EUNOE_TEST_OUTAGE_S=60 $(BIN)/pytest tests/servers/cluster/test_outages_long.py -m servers -s -k broker
@@ -80,6 +88,7 @@ samples: $(READY) ## make the sample files of the demo again
 lock: $(READY) ## resolve the dependencies again (versions and hashes, no addresses)
 	$(BIN)/uv lock --upgrade
 	$(BIN)/uv export -q --all-packages --all-groups --no-emit-workspace --no-annotate --no-header --format requirements-txt -o requirements.lock
+	$(BIN)/uv export -q --package eunoe-embedder --extra sentence-transformers --no-default-groups --no-emit-workspace --no-annotate --no-header --format requirements-txt -o deploy/images/embedder-gpu.lock
 
 image-packages: $(READY) ## list the packages of each container image anew (after make lock and make setup)
 	$(BIN)/python tools/image_packages.py
@@ -98,4 +107,4 @@ bench: setup ## measure everything in small sizes (see bench/README.md)
 	$(BIN)/python bench/embedder_rate.py
 
 clean: ## remove everything that can be made again
-	rm -rf $(VENV) dist build .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache uv.lock
+	rm -rf $(VENV) $(TORCH) dist build .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache uv.lock

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from eunoe_contracts.errors import ModelUnavailable
-from eunoe_models.artifacts import load_embedder
+from eunoe_models.artifacts import load_embedder, require_embedder
 from eunoe_models.config import ModelSettings
 from eunoe_models.embedding.port import EmbeddingModel, Lane, Role
 from eunoe_models.testing import HashingEmbedder
@@ -34,12 +36,23 @@ def minilm() -> Any:
     return loaded.model
 
 
+def sentence_transformers(folder: Path) -> Any:
+    loaded = require_embedder(ModelSettings(backend="sentence-transformers", folder=folder, device="cpu", threads=1))
+    assert loaded.model is not None
+    return loaded.model
+
+
 MODELS: dict[str, Callable[[], Any]] = {"hashing": HashingEmbedder, "minilm": minilm}
+NEEDS_TORCH = (
+    pytest.mark.torch,
+    pytest.mark.timeout(300),  # the first import takes minutes where its files were not compiled yet
+    pytest.mark.skipif(not find_spec("sentence_transformers"), reason="not installed: `make test-sentence-transformers`"),
+)
 
 
-@pytest.fixture(params=sorted(MODELS))
+@pytest.fixture(params=[*sorted(MODELS), pytest.param("sentence-transformers", marks=NEEDS_TORCH)])
 async def model(request: pytest.FixtureRequest) -> AsyncIterator[Any]:
-    made = MODELS[request.param]()
+    made = MODELS[request.param]() if request.param in MODELS else sentence_transformers(request.getfixturevalue("minilm_folder"))
     yield made
     await made.close()
 

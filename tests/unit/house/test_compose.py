@@ -35,6 +35,9 @@ PROGRAMS: Mapping[str, Program] = {
     "graph": GRAPH,
     "search": SEARCH,
 }
+EMBEDDERS = {"embedder-gpu": EMBEDDER}
+"""In the place of `embedder`, by a profile."""
+STARTED: Mapping[str, Program] = {**PROGRAMS, **EMBEDDERS}
 JOBS = {"provision", "models"}
 STORES = {
     "kafka": "/var/lib/kafka/data",
@@ -68,12 +71,13 @@ def image_settings(service: str) -> Mapping[str, str]:
 
 def volumes(service: str) -> Mapping[str, str]:
     """Target -> source of what is mounted."""
-    mounts = [each.split(":") for each in SERVICES[service].get("volumes", [])]
+    mounts = [filled(each).split(":") for each in SERVICES[service].get("volumes", [])]
     return {each[1] if len(each) > 1 else each[0]: each[0] if len(each) > 1 else "" for each in mounts}
 
 
 def test_there_is_nothing_but_what_is_known_here() -> None:
-    assert set(SERVICES) == {*PROGRAMS, *JOBS, *STORES, *OBSERVABILITY}
+    assert set(SERVICES) == {*STARTED, *JOBS, *STORES, *OBSERVABILITY}
+    assert {name for name, each in SERVICES.items() if each.get("profiles") == ["gpu"]} == set(EMBEDDERS)
     assert {name for name, each in SERVICES.items() if each.get("profiles") == ["observability"]} == set(OBSERVABILITY)
 
 
@@ -102,24 +106,24 @@ def test_every_setting_is_known() -> None:
     assert given <= known
 
 
-@pytest.mark.parametrize("service", PROGRAMS)
+@pytest.mark.parametrize("service", STARTED)
 def test_a_service_accepts_its_settings(service: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for name in [each for each in os.environ if OURS.match(each)]:
         monkeypatch.delenv(name)
     for name, value in {**image_settings(service), **environment(service)}.items():
         monkeypatch.setenv(name, value)
-    assert run_process(PROGRAMS[service], ["--check"]) == 0
+    assert run_process(STARTED[service], ["--check"]) == 0
 
 
-@pytest.mark.parametrize("service", PROGRAMS)
+@pytest.mark.parametrize("service", STARTED)
 def test_a_service_is_told_what_it_needs_and_no_secret_more(service: str) -> None:
     wanted = {
         "POSTGRES",
         *(
             section
             for section, store in {"S3": "blobs", "WEAVIATE": "vector index", "NEO4J": "graph", "KAFKA": "log"}.items()
-            if store in PROGRAMS[service].stores
+            if store in STARTED[service].stores
         ),
     }
     sections = {"POSTGRES", "S3", "WEAVIATE", "NEO4J", "KAFKA"}
@@ -165,7 +169,7 @@ def test_every_container_has_limits_and_few_rights(service: str) -> None:
 def test_every_server_says_whether_it_is_well(service: str) -> None:
     check = SERVICES[service]["healthcheck"]
     assert check.keys() >= {"interval", "timeout", "retries", "start_period", "start_interval"}
-    if service in PROGRAMS:  # the image says how
+    if service in STARTED:  # the image says how
         assert "\nHEALTHCHECK " in (ROOT / SERVICES[service]["build"]["dockerfile"]).read_text(encoding="utf-8")
     else:
         assert check["test"][0] in {"CMD", "CMD-SHELL"}
@@ -193,16 +197,35 @@ def test_data_lies_where_the_servers_look() -> None:
 
 def test_services_wait_for_the_jobs_and_the_jobs_for_the_stores() -> None:
     done, well = {"condition": "service_completed_successfully"}, {"condition": "service_healthy"}
-    for service in PROGRAMS:
-        models = {"models": done} if any("/models" in each for each in volumes(service)) else {}
+    for service in STARTED:
+        models = {"models": done} if "/models" in volumes(service) else {}
         assert SERVICES[service]["depends_on"] == {"provision": done, **models}, service
     assert SERVICES["provision"]["depends_on"] == dict.fromkeys(STORES, well)
     assert SERVICES["provision"]["command"] == ["admin", "provision"]
     assert SERVICES["models"]["command"] == ["models", "pull", environment("embedder")["EUNOE_MODELS__PROFILE"]]
 
 
+def test_a_gpu_embedder_takes_the_place_of_the_other_one() -> None:
+    ours, theirs = SERVICES["embedder-gpu"], SERVICES["embedder"]
+    assert ours["networks"] == {"back": {"aliases": ["embedder"]}}
+    assert ours["deploy"]["resources"]["reservations"]["devices"] == [{"driver": "nvidia", "count": 1, "capabilities": ["gpu"]}]
+    assert filled(theirs["scale"]) == "1"
+    assert {**environment("embedder"), "EUNOE_MODELS__BACKEND": "sentence-transformers"} == environment("embedder-gpu")
+    assert image_settings("embedder-gpu")["EUNOE_MODELS__DEVICE"] == "cuda"
+
+
+def test_who_needs_the_model_is_told_the_same_about_it() -> None:
+    told = [
+        {name: value for name, value in SERVICES[each]["environment"].items() if name.startswith("EUNOE_MODELS__")} for each in PROGRAMS
+    ]
+    assert len({tuple(each.items()) for each in told if each}) == 1
+    assert [name for name, each in zip(PROGRAMS, told, strict=True) if each] == ["gateway", "extractor", "embedder", "search"]
+    folders = {name for name in STARTED if volumes(name).get(environment(name).get("EUNOE_MODELS__FOLDER", "none")) == "models"}
+    assert folders == {"search", "extractor", "embedder-gpu"}
+
+
 def test_a_stop_has_time_to_drain() -> None:
-    for service in PROGRAMS:
+    for service in STARTED:
         assert int(SERVICES[service]["stop_grace_period"].removesuffix("s")) > 30 + 15
         assert SERVICES[service]["init"] is True
 

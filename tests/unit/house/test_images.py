@@ -79,6 +79,27 @@ def test_images_differ_only_in_their_names() -> None:
     assert len(set(stages.values())) == 1
 
 
+def test_the_gpu_embedder_is_the_embedder_with_more_packages() -> None:
+    ours = DOCKERFILES["embedder"].read_text(encoding="utf-8").splitlines()
+    theirs = DOCKERFILES["embedder"].with_name("Dockerfile.gpu").read_text(encoding="utf-8").splitlines()
+    assert len(set(ours) - set(theirs)) == 9  # which packages, what it is called, where the model lies
+    added = sorted(set(theirs) - set(ours))
+    assert [each for each in added if "USER" in each or "FROM" in each or "ENTRYPOINT" in each] == []
+    assert any("--require-hashes" in each and "-r embedder-gpu.lock" in each for each in added)
+    assert not any("requirements.lock" in each and "embedder.txt" in each for each in theirs)
+
+
+def test_the_gpu_embedder_has_the_versions_of_all_others() -> None:
+    text = (image_packages.FOLDER / "embedder-gpu.lock").read_text(encoding="utf-8")
+    locked = re.findall(r"^([a-z0-9._-]+)==([^ ;]+)[^\n]*\\\n +--hash=sha256:", text, re.MULTILINE)
+    assert len(locked) == len(re.findall(r"^[a-z]", text, re.MULTILINE))
+    assert {"sentence-transformers", "torch", *image_packages.text("embedder").split()} <= {name for name, _ in locked}
+    others = set(re.findall(r"^([a-z0-9._-]+)==([^ ;]+)", LOCK, re.MULTILINE))
+    known = {name for name, _ in others}
+    assert {each for each in locked if each[0] in known} <= others
+    assert not {"torch", "sentence-transformers"} & known
+
+
 @pytest.mark.parametrize("image", [each for each in DOCKERFILES if each != "eunoe"])
 def test_an_image_is_asked_by_its_own_python_whether_it_serves(image: str) -> None:
     check = only(image, "HEALTHCHECK")
