@@ -31,11 +31,13 @@ SECRET = "only-for-tests-on-loopback"  # noqa: S105 - guards nothing outside of 
 class ServiceProcess(Server):
     """One replica of a service. It is ready when its admin port says that it serves."""
 
-    def __init__(self, folder: Path, service: str, settings: Mapping[str, str], *, module: str, replica: int = 0, grpc: int = 0) -> None:
+    def __init__(
+        self, folder: Path, service: str, settings: Mapping[str, str], *, module: str = "", replica: int = 0, grpc: int = 0
+    ) -> None:
         self.name = f"{service}-{replica}"
         super().__init__(folder)
         self.service = service
-        self._module = module
+        self._module = module or MODULES[service]
         admin, free, self.http = free_ports(3)
         self.grpc = grpc or free
         self.admin = f"http://{HOST}:{admin}"

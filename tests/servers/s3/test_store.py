@@ -22,7 +22,7 @@ from pydantic import SecretStr
 pytestmark = pytest.mark.servers
 KEY = BlobKey(UUID(int=7), 1, "source")
 MIB = 1024 * 1024
-SOON = datetime.now(UTC) + timedelta(minutes=10)
+LIFETIME = timedelta(minutes=10)
 
 
 async def megabytes(count: int) -> AsyncIterator[bytes]:
@@ -89,7 +89,7 @@ async def send(form: UploadForm, data: bytes, **changes: str) -> int:
 
 
 async def test_an_upload_that_somebody_sends_himself(store: S3BlobStore):
-    form = await store.upload_form("t", "u1", limit=MIB, expires=SOON)
+    form = await store.upload_form("t", "u1", limit=MIB, expires=datetime.now(UTC) + LIFETIME)
     with pytest.raises(BlobNotFound):
         await store.measure("t", "u1")
     assert await send(form, b"x" * (MIB + 1)) >= 400
@@ -104,10 +104,10 @@ async def test_an_upload_that_somebody_sends_himself(store: S3BlobStore):
 
 
 async def test_what_was_sent_and_never_committed_is_swept(store: S3BlobStore):
-    form = await store.upload_form("t", "u1", limit=MIB, expires=SOON)
+    form = await store.upload_form("t", "u1", limit=MIB, expires=datetime.now(UTC) + LIFETIME)
     await send(form, b"forgotten")
     await store.measure("t", "u1")
-    assert await store.discard_stale(older_than=SOON) == 1
+    assert await store.discard_stale(older_than=datetime.now(UTC) + LIFETIME) == 1
     with pytest.raises(BlobNotFound):
         await store.measure("t", "u1")
     assert await store.tenants() == []
@@ -116,14 +116,14 @@ async def test_what_was_sent_and_never_committed_is_swept(store: S3BlobStore):
 async def test_callers_may_reach_the_server_by_another_address(settings: S3Settings):
     public = f"http://localhost:{settings.endpoint.rpartition(':')[2]}/"
     async with open_fresh_s3(settings.model_copy(update={"public_url": public})) as store:
-        form = await store.upload_form("t", "u1", limit=MIB, expires=SOON)
+        form = await store.upload_form("t", "u1", limit=MIB, expires=datetime.now(UTC) + LIFETIME)
         assert form.url.startswith(public)
         assert await send(form, b"by name") < 300
         assert (await store.measure("t", "u1")).size == 7
 
 
 async def test_bytes_that_were_not_measured_are_not_promoted(store: S3BlobStore):
-    form = await store.upload_form("t", "u1", limit=MIB, expires=SOON)
+    form = await store.upload_form("t", "u1", limit=MIB, expires=datetime.now(UTC) + LIFETIME)
     await send(form, b"first")
     await store.measure("t", "u1")
     await send(form, b"other")
@@ -173,6 +173,6 @@ async def test_what_others_keep_in_the_bucket_is_not_touched(store: S3BlobStore)
     await store.put("t", KEY, b"x")
     assert await store.tenants() == ["t"]
     await store.delete("t", KEY.document, through_generation=9)
-    await store.discard_stale(older_than=SOON)
+    await store.discard_stale(older_than=datetime.now(UTC) + LIFETIME)
     assert await asyncio.to_thread(store._bucket.is_there, "elsewhere/t/file")
     await asyncio.to_thread(store._bucket.remove, "elsewhere/t/file")
