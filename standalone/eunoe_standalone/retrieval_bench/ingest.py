@@ -32,7 +32,9 @@ class Ingested:
 
 
 def ingest_texts(server: Connection, texts: Sequence[Text], *, accepted: Callable[[Item], None], ended: Callable[[Item], None]) -> Ingested:
-    """Send all texts, eight calls at a time, and follow them. Texts that are there already are not ingested again."""
+    """Send all texts, eight calls at a time, the turns of a session one after the other, and follow them. Texts that are there
+    already are not ingested again.
+    """
     started = time.monotonic()
 
     def one(text: Text) -> Item:
@@ -41,12 +43,21 @@ def ingest_texts(server: Connection, texts: Sequence[Text], *, accepted: Callabl
         return item
 
     with ThreadPoolExecutor(PARALLEL) as pool:
-        items = list(pool.map(one, texts))
+        items = [item for sent in pool.map(lambda turns: [one(each) for each in turns], in_sessions(texts)) for item in sent]
     items = follow(server, items, ended)
     seconds = time.monotonic() - started
     failed = [item for item in items if item.failed]
     new = sum(1 for item in items if not item.failed and item.status != "unchanged")
     return Ingested({item.id: item.path for item in items if item.id}, failed, new, seconds)
+
+
+def in_sessions(texts: Sequence[Text]) -> list[list[Text]]:
+    """The texts in their order, the turns of a session together; every other text alone."""
+    found: dict[tuple[str, str], list[Text]] = {}
+    for text in texts:
+        session = text.metadata.get("session")
+        found.setdefault((text.container, f"session {session}" if session else f"text {text.name}"), []).append(text)
+    return list(found.values())
 
 
 def send(server: Connection, text: Text) -> Item:
