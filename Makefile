@@ -11,7 +11,7 @@ TWO := --numprocesses 2 --dist worksteal
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo outage test quick check format protos lock image-packages compose-env samples docs wheel wheel-test test-faults test-servers test-sentence-transformers chaos servers-up servers-down faults test-wheel bench clean models
+.PHONY: help setup demo outage test quick check format protos lock image-packages compose-env samples docs wheel wheel-test test-faults test-servers test-sentence-transformers chaos servers-install servers-up servers-down faults test-wheel bench clean models
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ chaos: $(READY) ## kill members and broker of a Kafka group at random for SECOND
 
 servers-up: $(READY) ## start the real servers on loopback and print where they are
 	@PYTHONPATH=tools $(BIN)/python -m servers up $(NAMES)
+
+servers-install: $(READY) ## build or fetch their programs once; kept in the user's cache
+	@PYTHONPATH=tools $(BIN)/python -m servers install $(NAMES)
 
 servers-down: $(READY) ## stop them
 	@PYTHONPATH=tools $(BIN)/python -m servers down

@@ -1,4 +1,6 @@
-"""`python -m servers up [NAME...] [--folder F]`, `down`: start the servers in the background, print where they are; stop them."""
+"""`python -m servers up [NAME...] [--folder F]`, `down`: start the servers in the background, print where they are; stop them.
+`install`: only put the programs into the cache.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +49,23 @@ def up(names: list[str], folder: Path | None) -> int:
     return 0
 
 
+def install(names: list[str]) -> int:
+    """Build or fetch what is not in the cache yet; nothing is started."""
+    with tempfile.TemporaryDirectory(prefix="eunoe-servers-") as folder:
+        for name in names or list(SERVERS):
+            server: Server = SERVERS[name](Path(folder) / name)
+            server.folder.mkdir()
+            began = time.monotonic()
+            try:
+                server.prepare()
+                server.command()
+            except ServerFailure as failure:
+                sys.stderr.write(f"{failure}\n")
+                return 1
+            sys.stderr.write(f"{name} is installed after {time.monotonic() - began:.1f} s\n")
+    return 0
+
+
 def down() -> int:
     """Stop what `up` started, and remove the data."""
     if not STATE.exists():
@@ -77,12 +96,14 @@ def _process(known: dict[str, object]) -> psutil.Process | None:
 def main() -> int:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="servers", description=__doc__)
-    parser.add_argument("action", choices=["up", "down"])
+    parser.add_argument("action", choices=["up", "down", "install"])
     parser.add_argument("names", nargs="*", help=f"some of {', '.join(SERVERS)}; default: all")
     parser.add_argument("--folder", type=Path, help="where data and logs go; default: a new temporary folder")
     asked = parser.parse_args()
     if unknown := [each for each in asked.names if each not in SERVERS]:
         parser.error(f"unknown server {unknown[0]}; there are {', '.join(SERVERS)}")
+    if asked.action == "install":
+        return install(asked.names)
     return up(asked.names, asked.folder) if asked.action == "up" else down()
 
 
