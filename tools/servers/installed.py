@@ -39,10 +39,18 @@ def installed(name: str, version: str, install: Callable[[Path], None]) -> Path:
 
 
 def tool(name: str, package: str) -> str:
-    """The path of a program. Raises `ServerFailure` that says what to install."""
-    found = shutil.which(name)
-    if found is None:
+    """The path of a program, installed with apt where we are root. Raises `ServerFailure` that says what to install."""
+    if (found := shutil.which(name)) is not None:
+        return found
+    apt = shutil.which("apt-get")
+    if apt is None or os.geteuid() != 0:
         raise ServerFailure(f"`{name}` is missing, it is needed to run the test servers; on Debian: apt-get install {package}")
+    sys.stderr.write(f"installing {package} with apt ...\n")
+    quietly = {"DEBIAN_FRONTEND": "noninteractive"}
+    run([apt, "update", "--quiet"], folder=Path("/"), environment=quietly)
+    run([apt, "install", "--quiet", "--yes", "--no-install-recommends", package], folder=Path("/"), environment=quietly)
+    if (found := shutil.which(name)) is None:
+        raise ServerFailure(f"apt-get installed {package}, and `{name}` is missing all the same")
     return found
 
 
