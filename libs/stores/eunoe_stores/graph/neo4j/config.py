@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field, SecretStr
+from typing import Self
+
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -23,4 +25,16 @@ class Neo4jSettings(BaseSettings):
     write_timeout_s: float = Field(default=30.0, gt=0, le=60, description="Longest wait for a write, tries included.")
     connect_timeout_s: float = Field(default=3.0, gt=0, le=30, description="Longest wait for a new connection.")
     retry_s: float = Field(default=10.0, ge=0, le=60, description="How long a write that met a lock or a lost connection is tried again.")
-    pool_size: int = Field(default=50, ge=1, le=1000, description="Most connections of one process.")
+    pool_size: int = Field(default=50, ge=2, le=1000, description="Most connections of one process.")
+    writes_at_once: int = Field(
+        default=8,
+        ge=1,
+        le=1000,
+        description="Most writes of one process at the same time, fewer than its connections.",
+    )
+
+    @model_validator(mode="after")
+    def _leave_connections_to_reads(self) -> Self:
+        if self.writes_at_once >= self.pool_size:
+            raise ValueError("writes_at_once must be below pool_size: reads need connections, too")
+        return self

@@ -41,10 +41,14 @@ class Transactions:
     def __init__(self, driver: AsyncDriver, settings: Neo4jSettings) -> None:
         self._driver = driver
         self._settings = settings
+        # Waiting for one's turn is no fault of the server, and takes no time from the time-out. Hundreds of writes at once would hold
+        # each other's locks until all of them had run out of time.
+        self._writes = asyncio.Semaphore(settings.writes_at_once)
+        self._reads = asyncio.Semaphore(settings.pool_size - settings.writes_at_once)
 
     async def read(self, work: Callable[[Ask], Awaitable[T]]) -> T:
         """The result of `work`, each of whose statements is a transaction of its own. Raises `StoreUnavailable`, `DeadlineExceeded`."""
-        async with self._within(self._settings.read_timeout_s):
+        async with self._reads, self._within(self._settings.read_timeout_s):
             for left in reversed(range(_READS)):
                 try:
                     return await self._read_once(work)
@@ -68,7 +72,7 @@ class Transactions:
 
             return await work(ask)
 
-        async with self._within(self._settings.write_timeout_s):
+        async with self._writes, self._within(self._settings.write_timeout_s):
             races = 0
             while True:
                 try:
