@@ -22,6 +22,8 @@ DIALECT = "CYPHER 5 "
 _READS = 3
 _PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 1.0
+_LONGEST_QUEUE_S = 20.0
+"""Well within the deadline of a handler, so that what ends there is known as an outage."""
 
 
 class Ask(Protocol):
@@ -41,14 +43,14 @@ class Transactions:
     def __init__(self, driver: AsyncDriver, settings: Neo4jSettings) -> None:
         self._driver = driver
         self._settings = settings
-        # Waiting for one's turn is no fault of the server, and takes no time from the time-out. Hundreds of writes at once would hold
-        # each other's locks until all of them had run out of time.
+        # Waiting for one's turn takes no time from the time-out. Hundreds of writes at once would hold each other's locks until all of
+        # them had run out of time.
         self._writes = asyncio.Semaphore(settings.writes_at_once)
         self._reads = asyncio.Semaphore(settings.pool_size - settings.writes_at_once)
 
     async def read(self, work: Callable[[Ask], Awaitable[T]]) -> T:
         """The result of `work`, each of whose statements is a transaction of its own. Raises `StoreUnavailable`, `DeadlineExceeded`."""
-        async with self._reads, self._within(self._settings.read_timeout_s):
+        async with _turn(self._reads), self._within(self._settings.read_timeout_s):
             for left in reversed(range(_READS)):
                 try:
                     return await self._read_once(work)
@@ -72,7 +74,7 @@ class Transactions:
 
             return await work(ask)
 
-        async with self._writes, self._within(self._settings.write_timeout_s):
+        async with _turn(self._writes), self._within(self._settings.write_timeout_s):
             races = 0
             while True:
                 try:
@@ -104,6 +106,20 @@ class Transactions:
             raise StoreUnavailable(f"the graph did not answer within {seconds:g} s") from error
         except (DriverError, Neo4jError, OSError) as error:
             raise mapped(error) from error
+
+
+@asynccontextmanager
+async def _turn(places: asyncio.Semaphore) -> AsyncIterator[None]:
+    """One of the places. Raises `StoreUnavailable`: with the graph away, those before us keep theirs until they run out of time."""
+    try:
+        async with asyncio.timeout(_LONGEST_QUEUE_S):
+            await places.acquire()
+    except TimeoutError as error:
+        raise StoreUnavailable("the graph is too busy") from error
+    try:
+        yield
+    finally:
+        places.release()
 
 
 async def _collected(running: Awaitable[AsyncResult]) -> list[Any]:
