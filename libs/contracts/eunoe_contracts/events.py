@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
@@ -98,6 +99,18 @@ def document_event(topic: str, body: Body, *, trace: str = "", salt: str = "") -
     )
     generation = int(getattr(body, "generation", 0))
     return Event(event_id(topic, body.tenant, document, generation, stage, salt), topic, key, body.tenant, body, trace)
+
+
+def memory_changed_event(
+    tenant: str, container: str, memory: UUID, *, at: datetime, deleted: bool = False, trace: str = "", salt: str = ""
+) -> Event:
+    """Tells every stage that a memory was changed or removed, or, by its root, a whole document. The revision is the time in
+    microseconds; `salt` tells an event of the same revision from the caller's.
+    """
+    revision = int(at.timestamp() * 1_000_000)
+    body = events_pb2.MemoryChanged(tenant=tenant, container=container, memory_id=str(memory), revision=revision, deleted=deleted)
+    identity = event_id(topics.MEMORY_CHANGED, tenant, str(memory), 0, str(revision), *([salt] if salt else []))
+    return Event(identity, topics.MEMORY_CHANGED, topics.container_key(tenant, container), tenant, body, trace)
 
 
 def encode(event: Event) -> Record:

@@ -25,7 +25,7 @@ class Subscription:
     when the fence fell while it worked. `concurrency` counts distinct keys in flight per partition.
 
     A run longer than `deadline_s` is stopped, and that is a failed attempt. Not so when `advance` grew meanwhile, which tells of what
-    the handlers wait for: such a handler keeps what it has done and goes on at the next try, for as long as an outage may last.
+    the handlers wait for: such a handler keeps what it has done and goes on at the next try, for three days at most.
     """
 
     topic: str

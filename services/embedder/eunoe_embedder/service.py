@@ -8,7 +8,8 @@ from uuid import UUID
 from eunoe.v1 import events_pb2
 from eunoe_contracts import topics
 from eunoe_contracts.errors import MalformedEvent
-from eunoe_contracts.events import Event, document_event
+from eunoe_contracts.events import Event, document_event, memory_changed_event
+from eunoe_contracts.identity import root_id
 from eunoe_models.embedding.port import EmbeddingModel
 from eunoe_stores.catalogue.port import DocumentCatalogue
 from eunoe_stores.catalogue.rows import DocumentRow, MemoryRow
@@ -20,7 +21,8 @@ from eunoe_embedder.removal import remove_document, remove_generation, remove_me
 
 
 async def embed(event: Event, *, catalogue: EmbedCatalogue, vectors: VectorIndex, model: EmbeddingModel | None) -> Sequence[Event]:
-    """Index the passages and the root of a document; without a model for search by words only.
+    """Index the passages and the root of a document; without a model for search by words only. Says so when its tags or metadata
+    changed meanwhile.
 
     Nothing happens for a document that is erased or has a newer generation. Raises `ModelUnavailable`, `StoreUnavailable`.
     """
@@ -30,7 +32,8 @@ async def embed(event: Event, *, catalogue: EmbedCatalogue, vectors: VectorIndex
         await index_units(row, units, vectors=vectors, model=model)
         now = await _current(event, catalogue)
         if now is not None and (now.tags, now.metadata) != (row.tags, row.metadata):
-            await index_units(now, units, vectors=vectors, model=model, again=True)  # a repeated post was merged meanwhile
+            # A repeated post was merged meanwhile, and its own event may have come before the last of these rows.
+            return [memory_changed_event(now.tenant, now.container, root_id(now.id), at=now.updated_at, trace=event.trace, salt="embed")]
     return []
 
 

@@ -10,7 +10,7 @@ from eunoe_contracts.stages import Stage
 from eunoe_models.embedding.port import EmbeddingModel
 from eunoe_stores.catalogue.port import Catalogue
 from eunoe_stores.vectors.port import VectorIndex
-from eunoe_stream.subscription import Handler, Service, Subscription, Undo
+from eunoe_stream.subscription import Advance, Handler, Service, Subscription, Undo
 
 from eunoe_embedder import service
 from eunoe_embedder.config import EmbedderSettings
@@ -25,7 +25,7 @@ def build(settings: EmbedderSettings, *, catalogue: Catalogue, vectors: VectorIn
     ports: dict[str, Any] = {"catalogue": catalogue, "vectors": vectors, "model": model}
     undo = partial(service.undo, catalogue=catalogue, vectors=vectors)
 
-    def subscription(topic: str, handler: Handler, stage: Stage | None, undo: Undo | None) -> Subscription:
+    def subscription(topic: str, handler: Handler, stage: Stage | None, undo: Undo | None, advance: Advance | None = None) -> Subscription:
         return Subscription(
             topic=topic,
             group=GROUP,
@@ -35,13 +35,15 @@ def build(settings: EmbedderSettings, *, catalogue: Catalogue, vectors: VectorIn
             concurrency=settings.concurrency,
             deadline_s=settings.deadline_s,
             max_attempts=settings.max_attempts,
-            advance=partial(_passages_computed, model) if model is not None else None,
+            advance=advance,
         )
 
+    # Only this handler passes over what is written already; the others would begin anew each time.
+    advance = partial(_passages_computed, model) if model is not None else None
     return Service(
         NAME,
         subscriptions=(
-            subscription(topics.DOCUMENT_EXTRACTED, partial(service.embed, **ports), Stage.EMBED, undo),
+            subscription(topics.DOCUMENT_EXTRACTED, partial(service.embed, **ports), Stage.EMBED, undo, advance),
             subscription(topics.MEMORIES_PROPOSED, partial(service.embed_memories, **ports), Stage.EMBED_MEMORIES, undo),
             subscription(topics.MEMORY_CHANGED, partial(service.follow_change, **ports), None, None),
             subscription(topics.DOCUMENT_ERASED, partial(service.erase, **ports), None, None),

@@ -34,8 +34,8 @@ from eunoe_telemetry.testing import eventually
         (InternalError(), 4, 7, Verdict.RETRY),
         (InternalError(), 5, 0, Verdict.DEAD),
         (DeadlineExceeded(), 5, 0, Verdict.DEAD),
-        (WorkContinues(), 40, 5.9, Verdict.GO_ON),
-        (WorkContinues(), 5, 6, Verdict.DEAD),
+        (WorkContinues(), 40, 71.9, Verdict.GO_ON),
+        (WorkContinues(), 5, 72, Verdict.DEAD),
         (CorruptDocument(), 1, 0, Verdict.DEAD),
     ],
 )

@@ -17,6 +17,8 @@ from eunoe_stream.runner.work import Work, Workplace
 
 LONGEST_OUTAGE = timedelta(hours=6)
 """How long an item is tried again while something that it needs is away."""
+LONGEST_WORK = timedelta(days=3)
+"""How long an item goes on while its work goes forward: its turn may come late behind a long queue."""
 
 
 class Verdict(StrEnum):
@@ -31,7 +33,7 @@ def decide(error: EunoeError, *, attempts: int, max_attempts: int, failing: time
     """By the type of the error and the number of attempts that have failed, this one included; of an outage by the time `failing`,
     since a store that is away for an hour must not turn its queue into dead letters.
     """
-    if isinstance(error, WorkContinues) and failing < LONGEST_OUTAGE:
+    if isinstance(error, WorkContinues) and failing < LONGEST_WORK:
         return Verdict.GO_ON
     again = attempts < max_attempts or (error.is_outage and failing < LONGEST_OUTAGE)
     return Verdict.RETRY if error.retryable and again else Verdict.DEAD
