@@ -131,7 +131,7 @@ async def _read_ahead(
 ) -> str:
     """What a turn says that is accepted and not read yet: it may stand in the queue behind the very turns that wait for it.
 
-    Empty when it cannot be read, as it then says nothing when its own time comes either.
+    Empty when it can never be read, as it then says nothing when its own time comes either.
     """
     row = await catalogue.document(tenant, document)
     if row is None:
@@ -139,7 +139,9 @@ async def _read_ahead(
     try:
         parsed = await _parse(row, blobs=blobs, parser=parser)
         made = await _cut(_origin(row, parsed.title), parsed, tokens, limits)
-    except EunoeError:
+    except EunoeError as error:
+        if error.retryable:
+            raise
         return ""
     return said([each for each in made if each.kind is Kind.PASSAGE])
 

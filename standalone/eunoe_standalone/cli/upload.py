@@ -118,7 +118,12 @@ def follow(server: Connection, items: Sequence[Item], tell: Callable[[Item], Non
         before = len(waiting)
         for index in waiting[:WATCHED_AT_ONCE]:
             request = ingest_pb2.GetDocumentRequest(id=result[index].id)
-            document = server.ingest.GetDocument(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata).document
+            try:
+                document = server.ingest.GetDocument(request, timeout=CALL_TIMEOUT_S, metadata=server.metadata).document
+            except grpc.RpcError as error:
+                if error.code() is not grpc.StatusCode.NOT_FOUND:
+                    raise
+                document = types_pb2.Document(status="erased")  # by somebody else, or replaced by a newer version
             if document.status in ENDS:
                 result[index] = ended(result[index], document)
                 tell(result[index])
