@@ -33,7 +33,7 @@ test: setup ## the tests (all but faults and wheel)
 	$(BIN)/pytest tests --ignore=tests/faults -m alone
 
 test-servers: setup ## the tests on real servers (Kafka, PostgreSQL, Weaviate, Neo4j, S3), which it installs and starts
-	$(BIN)/pytest tests -m servers --numprocesses 2 --dist loadgroup
+	$(BIN)/pytest tests -m servers --numprocesses 0 --durations 15
 
 test-sentence-transformers: setup ## the embedding suite on the real library, in an environment of its own (3 GB to download, 6 GB)
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(TORCH)

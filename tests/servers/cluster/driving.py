@@ -47,7 +47,7 @@ def of(http: httpx.Client, identity: str) -> dict[str, Any]:
     return found
 
 
-def ended(http: httpx.Client, ids: Sequence[str], limit_s: float = 180) -> list[dict[str, Any]]:
+def ended(http: httpx.Client, ids: Sequence[str], limit_s: float = 400) -> list[dict[str, Any]]:
     """All of them, once each has come to its end."""
     open_ones = set(ids)
 
@@ -105,7 +105,7 @@ class Wave:
         """Acknowledged so far."""
         return len(self.texts) + len(self.poison)
 
-    def more(self, count: int, limit_s: float = 60) -> None:
+    def more(self, count: int, limit_s: float = 120) -> None:
         """Return when so many more are acknowledged."""
         before = self.count
         eventually(lambda: self.count >= before + count, limit_s, lambda: self.refusals)

@@ -76,7 +76,7 @@ def check_neo4j(servers: Servers, container: str, wanted: Collection[UUID], docu
         assert loose == 0, "edges lead to nodes that never came"
 
 
-def check_wave(http: httpx.Client, cluster: Cluster, servers: Servers, wave: Wave, *, limit_s: float = 180) -> None:
+def check_wave(http: httpx.Client, cluster: Cluster, servers: Servers, wave: Wave, *, limit_s: float = 400) -> None:
     """Every acknowledged document has ended once: done and found, or poison and in the dead letters, from where it can be replayed."""
     assert wave.poison
     ids = [*wave.texts, *wave.poison]

@@ -17,7 +17,7 @@ from eunoe_stores.blobs.s3.testing import settings_of
 from servers.cluster import Cluster
 from servers.fixtures import TOKEN
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500)]
 
 
 def text_of(container: str) -> bytes:

@@ -19,7 +19,7 @@ from eunoe_standalone.testing import ServerProcess, serving
 from servers.cluster import Cluster
 from servers.fixtures import TOKEN
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500)]
 QUERIES = ("Who owns the red skiff?", "green tea", "a turn about anchors", "when does the lighthouse keeper sleep", "Gen\u00e8ve")
 NOTHING = 0.05
 """Hits below have nothing to do with the query, and which of them come along hangs on the last bit of a vector."""

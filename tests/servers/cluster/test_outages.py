@@ -17,7 +17,7 @@ from servers.cluster import Cluster, ServiceProcess
 from servers.fixtures import Servers
 from strictness import refusal
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600), pytest.mark.usefixtures("everything")]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500), pytest.mark.usefixtures("everything")]
 STORES = {"kafka": "log", "postgres": "catalogue", "neo4j": "graph", "weaviate": "vector index", "s3": "blobs"}
 QUESTION = "where does the lighthouse stand"
 REFUSED = (503, "store_unavailable")

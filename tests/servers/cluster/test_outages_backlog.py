@@ -19,7 +19,7 @@ from servers.cluster import Cluster, ServiceProcess
 from servers.fixtures import TOKEN, Servers
 from servers.ports import HOST
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600), pytest.mark.usefixtures("everything")]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500), pytest.mark.usefixtures("everything")]
 LIMIT = 40
 CALLERS = 8
 FLOOD = 300

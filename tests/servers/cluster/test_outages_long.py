@@ -18,7 +18,7 @@ from evidence import check_sinks, check_wave
 from servers.cluster import Cluster
 from servers.fixtures import Servers
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(900), pytest.mark.usefixtures("everything")]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500), pytest.mark.usefixtures("everything")]
 OUTAGE_S = float(os.environ.get("EUNOE_TEST_OUTAGE_S", "15"))
 """`make outage` takes 60."""
 CALLERS = 4
@@ -47,7 +47,7 @@ def test_while_the_broker_is_away_documents_are_accepted_and_end_afterwards(
     p50, p99 = during[len(during) // 2], during[int(len(during) * 0.99)]
     began = time.monotonic()
     for each in waves:
-        check_wave(http, cluster, servers, each, limit_s=240)
+        check_wave(http, cluster, servers, each)
     figures = f"{len(during)} accepted in {back - away:.0f} s without a broker, p50 {p50:.2f} s, p99 {p99:.2f} s, most {during[-1]:.2f} s"
     figures += f" (with one: p50 {usual[len(usual) // 2]:.2f} s)"
     print(f"{figures}; all ended and checked {time.monotonic() - began:.0f} s later")  # noqa: T201

@@ -18,7 +18,7 @@ from mixed_documents import Content, corpus, queries
 from servers.cluster import Cluster
 from servers.fixtures import tenant_token
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500)]
 MODES = ("hybrid", "keyword", "vector")
 SAME_OF_TEN, SAME_WORDS_OF_TEN, MOST_DIFFERENCE = 9.0, 9.9, 0.015
 SET = Path(__file__).resolve().parents[2] / "integration" / "retrieval_set"
@@ -37,7 +37,7 @@ def send(http: httpx.Client, documents: Sequence[Content]) -> None:
     def done() -> int:
         return int(http.post("/v1/documents/list", json={"status": "done", "limit": 1}).json()["total"])
 
-    eventually(lambda: done() == len(documents), 600, lambda: http.post("/v1/documents/list", json={"status": "failed"}).text)
+    eventually(lambda: done() == len(documents), 900, lambda: http.post("/v1/documents/list", json={"status": "failed"}).text)
 
 
 def stats(http: httpx.Client) -> dict[str, Any]:

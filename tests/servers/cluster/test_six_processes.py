@@ -14,7 +14,7 @@ from servers.cluster import MODULES, Cluster, ServiceProcess
 from servers.fixtures import Servers
 from strictness import refusal
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600), pytest.mark.usefixtures("everything")]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500), pytest.mark.usefixtures("everything")]
 
 
 def test_a_document_is_found_and_erased(http: httpx.Client) -> None:
