@@ -117,6 +117,20 @@ async def test_a_long_document_goes_on_where_a_failure_stopped_it(
     assert [count for _, count in working.calls] == [4, 2]
 
 
+async def test_what_a_repeated_post_added_meanwhile_comes_with_an_event_of_its_own(shelf: Any, index: Any, make: Any) -> None:
+    row = make.document(tags=("a",))
+    shelf.add(row, make.passage(row, 0, "words"))
+
+    class Merging(HashingEmbedder):
+        async def embed(self, texts: Sequence[str], **options: Any) -> Any:
+            shelf.documents[row.id] = replace(row, tags=("a", "b"))
+            return await super().embed(texts, **options)
+
+    [event] = await embed(extracted(row), catalogue=shelf, vectors=index, model=Merging())
+    assert (event.topic, event.body.memory_id, event.body.deleted) == (topics.MEMORY_CHANGED, str(root_id(row.id)), False)
+    assert await embed(extracted(row), catalogue=shelf, vectors=index, model=HashingEmbedder()) == []
+
+
 async def test_turns_share_their_session_and_stand_at_their_position(shelf: Any, index: Any, model: HashingEmbedder, make: Any) -> None:
     for number, position in ((1, 7), (2, None), (3, True)):
         row = make.document(number, metadata={"session": "s1", **({} if position is None else {"position": position})})
