@@ -79,9 +79,9 @@ class Acceptance:
         return ingest_pb2.UploadResponse(acceptance=await self._commit(tenant, submission, staged, recognised, before))
 
     async def accept_staged(self, tenant: str, submission: Submission, staged: StagedBlob) -> ingest_pb2.Acceptance:
-        """Accept a file that lies in staging and was found to be what was declared. It stays there when its format is refused."""
+        """Accept a file that lies in staging and was found to be what was declared. It stays there when it is refused."""
         recognised = await recognise_file(tenant, submission, staged, blobs=self._ports.blobs)
-        return await self._commit(tenant, submission, staged, recognised)
+        return await self._commit(tenant, submission, staged, recognised, keep_refused=True)
 
     def checked(self, info: ingest_pb2.ContentInfo) -> Submission:
         """The checked info. Raises `InvalidField`, and `CapabilityUnavailable` for a URL."""
@@ -102,13 +102,20 @@ class Acceptance:
             raise StorageFull
 
     async def _commit(
-        self, tenant: str, submission: Submission, staged: StagedBlob, recognised: Recognised, before: Kept | None = None
+        self,
+        tenant: str,
+        submission: Submission,
+        staged: StagedBlob,
+        recognised: Recognised,
+        before: Kept | None = None,
+        *,
+        keep_refused: bool = False,
     ) -> ingest_pb2.Acceptance:
         new = _new_document(tenant, submission, staged, recognised, trace=tracing.of_call(self._ports.ids))
         if before is not None:
             new = before.on(new)
         try:
-            accepted = await self._commits.run(tenant, new, staged.upload_id)
+            accepted = await self._commits.run(tenant, new, staged.upload_id, keep_refused=keep_refused)
         except QueueFull:
             self._was_full = True
             raise

@@ -38,13 +38,14 @@ class Commit:
         self._locks = locks
         self._running: set[asyncio.Task[Accepted]] = set()
 
-    async def run(self, tenant: str, new: NewDocument, upload_id: str) -> Accepted:
-        """Accept; returns when durable and, if the log answers soon, published. The staged upload is gone afterwards.
+    async def run(self, tenant: str, new: NewDocument, upload_id: str, *, keep_refused: bool = False) -> Accepted:
+        """Accept; returns when durable and, if the log answers soon, published. The staged upload is gone afterwards, but with
+        `keep_refused` it stays when the document was not accepted and its bytes were not moved yet.
 
         Raises `IdempotencyConflict`, `QueueFull`, `StorageFull`, `StoreUnavailable`, `CapabilityUnavailable` for new work in a format
         that the extractors do not read.
         """
-        task = asyncio.create_task(self._run(tenant, new, upload_id))
+        task = asyncio.create_task(self._run(tenant, new, upload_id, keep_refused=keep_refused))
         self._running.add(task)
         task.add_done_callback(self._ended)
         return await asyncio.shield(task)
@@ -54,14 +55,14 @@ class Commit:
         if not task.cancelled():
             task.exception()  # read it, also when the caller that would have is gone
 
-    async def _run(self, tenant: str, new: NewDocument, upload_id: str) -> Accepted:
-        promoted = False
+    async def _run(self, tenant: str, new: NewDocument, upload_id: str, *, keep_refused: bool) -> Accepted:
+        keep = keep_refused
         try:
             async with self._locks.hold(new.id):
                 accepted = await self._accept(tenant, new, upload_id)
-            promoted = accepted.action is not AcceptAction.DEDUPLICATE
+            keep = accepted.action is not AcceptAction.DEDUPLICATE  # then it has become the document's blob
         finally:
-            if not promoted:
+            if not keep:
                 await self._ports.blobs.discard(tenant, upload_id)
         row = accepted.document
         if accepted.action is not AcceptAction.DEDUPLICATE:

@@ -73,6 +73,8 @@ class DirectUpload:
         try:
             verify(staged, request.declared_size, sha256)
             accepted = await self._acceptance.accept_staged(tenant, submission, staged)
+        except BlobNotFound:  # the same call, made twice at once, was quicker
+            accepted = await self._committed(tenant, submission, sha256)
         except (ChecksumMismatch, UnsupportedFormat, ContentError):
             await self._ports.blobs.discard(tenant, upload_id)  # it will never be accepted; the form still takes it once more
             raise
