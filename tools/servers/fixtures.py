@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from uuid import uuid4
 
 import grpc
 import pytest
@@ -59,10 +58,9 @@ def cluster(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Itera
         running.stop()
 
 
-def tenant_token(cluster: Cluster) -> str:
-    """The token of a tenant that nobody else uses: statistics of words and counts are then those of one test's documents alone."""
-    name = f"t{uuid4().hex}"
-    request = admin_pb2.CreateTokenRequest(name=name, scopes=["ingest", "search"], tenant=name)
-    with grpc.insecure_channel(cluster.grpc) as channel:
-        metadata = (("authorization", f"Bearer {OPERATOR_TOKEN}"),)
+def tenant_token(address: str, tenant: str, operator_token: str = OPERATOR_TOKEN) -> str:
+    """A token of a tenant. One that nobody else uses has statistics of words, and counts, of one test's documents alone."""
+    request = admin_pb2.CreateTokenRequest(name=tenant, scopes=["ingest", "search"], tenant=tenant)
+    with grpc.insecure_channel(address) as channel:
+        metadata = (("authorization", f"Bearer {operator_token}"),)
         return str(admin_pb2_grpc.AdminServiceStub(channel).CreateToken(request, timeout=30, metadata=metadata).secret)
