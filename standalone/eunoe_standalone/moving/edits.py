@@ -56,8 +56,7 @@ class Edits:
     def _remove(self, server: Connection, identity: str, documents: AbstractSet[str]) -> None:
         there = _by_id(server, identity)
         if there is None:
-            self.missing += 1  # nothing says what it was; in another tenant it stands again under another id
-            return
+            return  # gone already; in another tenant it stands again under another id, which nothing here tells
         if there.HasField("edited_at") or there.document_id not in documents:
             self.left += 1  # somebody cares for it here, or it comes from somewhere else
             return
