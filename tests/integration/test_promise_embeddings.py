@@ -9,6 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from eunoe_contracts.stages import DocumentStatus
 from eunoe_contracts.tenancy import DEFAULT_TENANT
 from eunoe_models.artifacts import Loaded
 from eunoe_models.testing import HashingEmbedder
@@ -95,3 +96,20 @@ async def test_a_rebuild_without_a_model_says_so(tmp_path: Path, monkeypatch: py
     said: list[str] = []
     await repair.audit_offline(tmp_path, fix=False, rebuild=True, tell=said.append)
     assert any("without vectors" in each and "models pull" in each for each in said)
+
+
+async def test_a_text_that_the_model_cannot_take_ends_in_the_dead_letters_alone(tmp_path: Path) -> None:
+    model = HashingEmbedder()
+    model.poison = "zalgo"
+    with patch.object(composition, "load_embedder", lambda *_, **__: Loaded(model, model.counter)):
+        async with pipeline(tmp_path) as running:
+            poisoned, sound = await running.post("A text with zalgo in it."), await running.post(TEXTS[0])
+            await running.ended(sound)
+            ended = await running.ended(poisoned, DocumentStatus.FAILED)
+            assert ended.error_code == "not_embeddable"
+            assert [letter.attempts for letter in await running.letters(poisoned)] == [1], "at once, not after hours of tries"
+            assert await running.hits("zalgo") == []
+            model.poison = ""  # another model, say
+            assert await running.replay(poisoned) == 1
+            await running.ended(poisoned)
+            assert str(poisoned) in await running.hits("zalgo")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from eunoe_contracts.errors import ModelUnavailable
+from eunoe_contracts.errors import ModelUnavailable, NotEmbeddable
 
 from eunoe_models.embedding.computing import CLOSED
 from eunoe_models.embedding.port import Calibration, Lane, ModelProfile, Role, Vectors
@@ -33,7 +33,7 @@ class HashingEmbedder:
     """An `EmbeddingModel` whose vector is the normalised sum of one fixed random direction per word.
 
     Texts that share words are near, others have a cosine around 0. `calls` records the lane and the number of texts of
-    each call; set `failing` to make every call raise `ModelUnavailable`.
+    each call; set `failing` to make every call raise `ModelUnavailable`, and `poison` to a word whose texts raise `NotEmbeddable`.
     """
 
     def __init__(self, *, dimensions: int = DIMENSIONS, window: int = 254, model_id: str = "hashing-1") -> None:
@@ -41,6 +41,7 @@ class HashingEmbedder:
         self.counter = SpanCounter(word_spans, window=window)
         self.calls: list[tuple[Lane, int]] = []
         self.failing = False
+        self.poison = ""
         self._closed = False
         self.passages_computed = 0
 
@@ -56,6 +57,8 @@ class HashingEmbedder:
             raise ModelUnavailable(CLOSED)
         if self.failing:
             raise ModelUnavailable
+        if self.poison and any(self.poison in text for text in texts):
+            raise NotEmbeddable
         self.calls.append((lane, len(texts)))
         self.passages_computed += len(texts) if lane is Lane.BULK else 0
         if not texts:

@@ -8,6 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from eunoe_contracts.content import STRUCTURE_KINDS
+from eunoe_contracts.errors import ModelUnavailable, NotEmbeddable
 from eunoe_models.embedding.port import EmbeddingModel, Vectors
 from eunoe_stores.catalogue.port import MemoryCatalogue, UnitCatalogue
 from eunoe_stores.vectors.port import RowRef
@@ -22,7 +23,7 @@ class TextCatalogue(UnitCatalogue, MemoryCatalogue, Protocol):
 async def vectors_of(tenant: str, rows: Sequence[RowRef], *, catalogue: TextCatalogue, model: EmbeddingModel) -> Mapping[UUID, Vectors]:
     """By row key, of the same texts that `indexing` embeds. A row whose text is gone has none.
 
-    Raises `ModelUnavailable`, `StoreUnavailable`.
+    Raises `ModelUnavailable`, `StoreUnavailable`, and `NotEmbeddable` that names the document: without its row it could not be found.
     """
     structure = [row for row in rows if row.kind in STRUCTURE_KINDS]
     texts = await _texts_of_units(tenant, structure, catalogue)
@@ -30,7 +31,22 @@ async def vectors_of(tenant: str, rows: Sequence[RowRef], *, catalogue: TextCata
     memories = await catalogue.memories(tenant, [row.public_id for row in others]) if others else {}
     texts |= {row.key: memories[row.public_id].text for row in others if row.public_id in memories}
     keys = list(texts)
-    return dict(zip(keys, await model.embed([texts[key] for key in keys]), strict=True)) if keys else {}
+    if not keys:
+        return {}
+    try:
+        return dict(zip(keys, await model.embed([texts[key] for key in keys]), strict=True))
+    except NotEmbeddable as error:
+        documents = {row.key: row.document for row in rows}
+        for key in keys:
+            await _tried(texts[key], documents[key], model)
+        raise ModelUnavailable from error  # each alone works: the model does not always do the same
+
+
+async def _tried(text: str, document: UUID, model: EmbeddingModel) -> None:
+    try:
+        await model.embed([text])
+    except NotEmbeddable as error:
+        raise NotEmbeddable(f"the model gives no vector for a text of document {document}: erase it, or choose another model") from error
 
 
 async def _texts_of_units(tenant: str, rows: Sequence[RowRef], catalogue: UnitCatalogue) -> dict[UUID, str]:

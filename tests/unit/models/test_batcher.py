@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import numpy as np
 import pytest
-from eunoe_contracts.errors import ModelUnavailable
+from eunoe_contracts.errors import ModelUnavailable, NotEmbeddable
 from eunoe_models.embedding.batcher import BatchLimits, MicroBatcher, cut_batches
 from eunoe_models.embedding.queries import SHORT, QueryLane
 from eunoe_telemetry.metrics import Metrics
@@ -30,6 +30,8 @@ class Engine:
         self.error: Exception | None = None
         self.value = 1.0
         self.held: set[int] = set()
+        self.refused: set[int] = set()
+        self.poison: set[int] = set()
         self.let_go = threading.Event()
 
     def __call__(self, texts: Sequence[list[int]]) -> np.ndarray:
@@ -41,6 +43,10 @@ class Engine:
         self.batches.append([text[0] for text in texts])
         if self.error is not None:
             raise self.error
+        if self.refused.intersection(text[0] for text in texts):
+            raise ValueError("text of a document")
+        if self.poison.intersection(text[0] for text in texts):  # one range of numbers per batch: it spoils its company's too
+            return np.full((len(texts), 2), np.nan, np.float32)
         return np.array([[text[0], len(text) * self.value] for text in texts], np.float32)
 
 
@@ -137,6 +143,28 @@ async def test_numbers_that_are_not_finite_are_refused(make: Make, engine: Engin
     for submit in (make(wait_s=0).submit, lane.submit):
         with pytest.raises(ModelUnavailable, match="finite"):
             await submit([text(1)])
+
+
+@pytest.mark.parametrize("kind", ["refused", "poison"])
+async def test_a_text_that_the_model_cannot_take_fails_alone(make: Make, engine: Engine, kind: str) -> None:
+    getattr(engine, kind).add(2)
+    batcher = make(tokens=100, wait_s=0.05)
+    answers = await asyncio.gather(*(batcher.submit([text(n)]) for n in range(1, 4)), return_exceptions=True)
+    assert engine.batches[0] == [1, 2, 3]
+    assert isinstance(answers[1], NotEmbeddable)
+    assert [answers[0][0][0], answers[2][0][0]] == [1, 3]
+    assert batcher.computed == 2
+    with pytest.raises(NotEmbeddable):  # alone in its batch too: the model has computed others
+        await batcher.submit([text(2)])
+
+
+async def test_a_model_that_computes_nothing_any_more_is_an_outage(make: Make, engine: Engine) -> None:
+    batcher = make(tokens=100, wait_s=0.05)
+    await batcher.submit([text(1)])
+    engine.value = float("nan")
+    answers = await asyncio.gather(*(batcher.submit([text(n)]) for n in range(1, 4)), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [ModelUnavailable] * 3
+    assert engine.batches == [[1], [1, 2, 3], [1]], "what worked before was tried, and no other"
 
 
 async def test_a_full_queue_makes_callers_wait(make: Make, engine: Engine) -> None:

@@ -12,7 +12,7 @@ EunoeError
 │   ├── UnsupportedFormat        415  UnsupportedContentType
 │   └── ResourceExhausted        429  QueueFull
 ├── ContentError                 permanent: this document will never succeed as it is
-│   ├── EmptyFile, EmptyExtraction, LowTextQuality, CorruptDocument, EncryptedDocument
+│   ├── EmptyFile, EmptyExtraction, LowTextQuality, NotEmbeddable, CorruptDocument, EncryptedDocument
 │   ├── FormatMismatch, BudgetExceeded
 │   └── ParserTimeout, ParserMemoryExceeded, ParserCrashed
 ├── PoisonEvent                  permanent: this record can never be read  (MalformedEvent, UnknownEventVersion)
@@ -39,6 +39,7 @@ from eunoe_contracts.errors.content import (
     FormatMismatch,
     LowTextQuality,
     MalformedEvent,
+    NotEmbeddable,
     ParserCrashed,
     ParserMemoryExceeded,
     ParserTimeout,
@@ -134,6 +135,7 @@ __all__ = [
     "ModelMismatch",
     "ModelMissing",
     "ModelUnavailable",
+    "NotEmbeddable",
     "NotFound",
     "ParserCrashed",
     "ParserMemoryExceeded",

@@ -33,6 +33,12 @@ class LowTextQuality(ContentError):
     code = "low_text_quality"
 
 
+class NotEmbeddable(ContentError):
+    """The embedding model gives no vector for one of the document's texts, though it gives one for others."""
+
+    code = "not_embeddable"
+
+
 class CorruptDocument(ContentError):
     """The file is damaged or cut off and cannot be read."""
 

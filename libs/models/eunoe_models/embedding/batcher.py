@@ -13,11 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Generic
 
-from eunoe_contracts.errors import ModelUnavailable
+from eunoe_contracts.errors import EunoeError, ModelUnavailable
 from eunoe_telemetry.metrics import Metrics
 
-from eunoe_models.embedding.computing import CLOSED, Compute, Text, computed
+from eunoe_models.embedding.computing import CLOSED, Compute, Text
 from eunoe_models.embedding.port import Lane, Vectors
+from eunoe_models.embedding.singling import Outcome, SingledOut
 
 LOOK_AHEAD = 16
 """Batches that are sorted by length together: enough for little padding, few enough that the oldest text waits under a second."""
@@ -42,7 +43,7 @@ class MicroBatcher(Generic[Text]):
     """Queue, batches and the compute thread. Callers are tasks of one event loop; they wait while the queue is full."""
 
     def __init__(self, compute: Compute[Text], *, limits: BatchLimits, metrics: Metrics | None = None) -> None:
-        self._compute = compute
+        self._compute = SingledOut(compute)
         self._limits = limits
         self._metrics = metrics
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed")
@@ -55,7 +56,9 @@ class MicroBatcher(Generic[Text]):
         self.computed = 0
 
     async def submit(self, texts: Sequence[Text]) -> list[Vectors]:
-        """One vector per text, in order. Raises `ModelUnavailable`: computing failed, or closed."""
+        """One vector per text, in order. Raises `ModelUnavailable`: computing failed, or closed; `NotEmbeddable`: one of the texts
+        cannot be computed, while others can.
+        """
         entries: list[_Entry[Text]] = []
         try:
             # One caller after the other: taking turns, many callers with many texts would all come to their deadlines with some done.
@@ -73,7 +76,7 @@ class MicroBatcher(Generic[Text]):
         """Fail what waits and end the thread after its batch. May be called twice."""
         self._closed = True
         for entry in self._queue:
-            _fail(entry, ModelUnavailable(CLOSED))
+            _settle(entry, ModelUnavailable(CLOSED))
         self._queue.clear()
         self._filled.set()
         async with self._room:
@@ -135,22 +138,17 @@ class MicroBatcher(Generic[Text]):
             return
         if self._closed:
             for entry in live:
-                _fail(entry, ModelUnavailable(CLOSED))
+                _settle(entry, ModelUnavailable(CLOSED))
             return
         texts = [entry.text for entry in live]
-        try:
-            vectors = await asyncio.get_running_loop().run_in_executor(self._thread, computed, self._compute, texts)
-        except ModelUnavailable as error:
-            for entry in live:
-                _fail(entry, error)
-            return
-        self.computed += len(live)
-        if self._metrics is not None:
-            self._metrics.observe("embed_batch_size", len(live))
-            self._metrics.count("embed_tokens_total", sum(map(len, texts)), lane=Lane.BULK.value)
-        for entry, vector in zip(live, vectors, strict=True):
-            if not entry.result.done():
-                entry.result.set_result(vector)
+        outcomes = await asyncio.get_running_loop().run_in_executor(self._thread, self._compute, texts)
+        for entry, outcome in zip(live, outcomes, strict=True):
+            _settle(entry, outcome)
+        sizes = [len(text) for text, outcome in zip(texts, outcomes, strict=True) if not isinstance(outcome, EunoeError)]
+        self.computed += len(sizes)
+        if self._metrics is not None and sizes:
+            self._metrics.observe("embed_batch_size", len(sizes))
+            self._metrics.count("embed_tokens_total", sum(sizes), lane=Lane.BULK.value)
 
 
 def cut_batches(lengths: Sequence[int], tokens: int) -> list[range]:
@@ -164,6 +162,10 @@ def cut_batches(lengths: Sequence[int], tokens: int) -> list[range]:
     return batches
 
 
-def _fail(entry: _Entry[Text], error: ModelUnavailable) -> None:
-    if not entry.result.done():
-        entry.result.set_exception(error)
+def _settle(entry: _Entry[Text], outcome: Outcome) -> None:
+    if entry.result.done():
+        return
+    if isinstance(outcome, EunoeError):
+        entry.result.set_exception(outcome)
+    else:
+        entry.result.set_result(outcome)

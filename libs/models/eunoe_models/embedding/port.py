@@ -80,7 +80,10 @@ class EmbeddingModel(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str], *, lane: Lane = Lane.BULK, role: Role = Role.PASSAGE) -> Vectors:
-        """Shape (len(texts), dimensions). Raises `ModelUnavailable`. May be called twice: equal text, equal vector within 1e-2."""
+        """Shape (len(texts), dimensions). Raises `ModelUnavailable`, `NotEmbeddable` for a text that only this model cannot take.
+
+        May be called twice: equal text, equal vector within 1e-2.
+        """
         ...
 
 
