@@ -12,13 +12,13 @@ from eunoe_contracts.errors import Conflict, DocumentNotFound, InvalidField, Mem
 from eunoe_contracts.identity import row_key
 from eunoe_contracts.tenancy import Principal, Scope, checked_container
 from eunoe_stores.catalogue.port import Catalogue
-from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
+from eunoe_stores.catalogue.rows import Edit, MemoryRow, OrphanedMemory
 from eunoe_stores.vectors.port import VectorIndex
 
 from eunoe_gateway import fields, protobuf
 from eunoe_gateway.access import require, require_any
 from eunoe_gateway.documents.sinks import Sinks, remove_orphans
-from eunoe_gateway.memory_events import changed_event
+from eunoe_gateway.memory_events import publish_edit
 from eunoe_gateway.publishing import Publisher
 
 
@@ -113,7 +113,7 @@ class Memories:
         )
         if request.HasField("is_latest"):
             await self._vectors.set_latest(tenant, [row_key(row.id, row.epoch)], is_latest=row.is_latest)
-        await self._publisher.publish([changed_event(tenant, row.container, row.id, at=row.updated_at)])
+        await self._publish(Edit(tenant, row.container, row.id, row.updated_at))
         return await self._shown(tenant, row)
 
     async def delete(self, who: Principal, memory_id: str) -> memory_pb2.DeleteMemoryResponse:
@@ -124,12 +124,16 @@ class Memories:
         row = await self._memory(tenant, identifier)
         # The projections first: a crash in between leaves the memory to be deleted again, not rows that nobody knows.
         await remove_orphans(tenant, [OrphanedMemory(row.id, row.epoch)], sinks=self._sinks)
-        removed = await self._catalogue.delete_memory(tenant, identifier, now=self._clock.now())
+        now = self._clock.now()
+        removed = await self._catalogue.delete_memory(tenant, identifier, now=now)
         if removed is None:
             raise MemoryNotFound
         await remove_orphans(tenant, [removed], sinks=self._sinks)
-        await self._publisher.publish([changed_event(tenant, row.container, row.id, at=self._clock.now(), deleted=True)])
+        await self._publish(Edit(tenant, row.container, row.id, now, deleted=True))
         return memory_pb2.DeleteMemoryResponse(id=str(identifier), deleted=True)
+
+    async def _publish(self, edit: Edit) -> None:
+        await publish_edit(edit, publisher=self._publisher, catalogue=self._catalogue)
 
     async def _refuse_unit(self, tenant: str, identifier: UUID) -> None:
         unit = await self._unit(tenant, identifier)

@@ -23,6 +23,7 @@ from eunoe_stores.catalogue.rows import (
     DocumentQuery,
     DocumentRow,
     EarlierTurn,
+    Edit,
     End,
     Erasure,
     MemoryRow,
@@ -331,6 +332,18 @@ class CapabilityCatalogue(Protocol):
         ...
 
 
+class EditCatalogue(Protocol):
+    """Edits whose event is not on the log yet; `accept`, `update_memory` and `delete_memory` remember theirs."""
+
+    async def edit_published(self, edit: Edit) -> None:
+        """Forget that edit, unless the memory was edited again since. May be called twice."""
+        ...
+
+    async def unpublished_edits(self, *, before: datetime, limit: int) -> Sequence[Edit]:
+        """Edits of all tenants from before then, oldest first."""
+        ...
+
+
 class Catalogue(
     DocumentCatalogue,
     LedgerCatalogue,
@@ -341,6 +354,7 @@ class Catalogue(
     DeadLetterCatalogue,
     TokenCatalogue,
     CapabilityCatalogue,
+    EditCatalogue,
     Protocol,
 ):
     """All of it, plus process-wide notes."""

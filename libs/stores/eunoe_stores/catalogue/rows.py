@@ -205,6 +205,17 @@ class OrphanedMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A caller's change of a memory, or, by its root, of a document's tags and metadata, that the index has to follow."""
+
+    tenant: str
+    container: str
+    memory: UUID
+    at: datetime
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ContainerRow:
     """A container; containers exist by having documents."""
 

@@ -225,6 +225,17 @@ notes = Table(
     Column("value", Words, nullable=False),
 )
 
+unpublished_edits = Table(
+    "unpublished_edits",
+    metadata,
+    Column("tenant", short(64), nullable=False),
+    Column("memory", Uuid, nullable=False),
+    Column("container", short(255), nullable=False),
+    Column("deleted", Boolean, nullable=False),
+    Column("edited_at", Instant, nullable=False),
+    PrimaryKeyConstraint("memory", "tenant", name="unpublished_edits_key"),
+)
+
 capabilities = Table(
     "capabilities",
     metadata,

@@ -10,13 +10,13 @@ from uuid import UUID
 from eunoe_contracts.errors import BlobNotFound, EunoeError, QueueFull, StaleGeneration, StoreUnavailable
 from eunoe_contracts.identity import root_id
 from eunoe_stores.blobs.port import BlobKey
-from eunoe_stores.catalogue.rows import AcceptAction, Accepted, DocumentRow, NewDocument
+from eunoe_stores.catalogue.rows import AcceptAction, Accepted, DocumentRow, Edit, NewDocument
 
 from eunoe_gateway.config import GatewaySettings
 from eunoe_gateway.documents.inputs import accepted_event
 from eunoe_gateway.documents.readable import ReadableFormats
 from eunoe_gateway.keyed_locks import KeyedLocks
-from eunoe_gateway.memory_events import changed_event
+from eunoe_gateway.memory_events import publish_edit
 from eunoe_gateway.ports import GatewayPorts
 from eunoe_gateway.publishing import Publisher
 
@@ -74,7 +74,8 @@ class Commit:
             await self._publisher.publish([accepted_event(row)], then=published)
         elif accepted.updated:
             # The root stands for the whole document: every row carries its tags and metadata.
-            await self._publisher.publish([changed_event(tenant, row.container, root_id(row.id), at=row.updated_at)])
+            edit = Edit(tenant, row.container, root_id(row.id), row.updated_at)
+            await publish_edit(edit, publisher=self._publisher, catalogue=self._ports.catalogue)
         return accepted
 
     async def _accept(self, tenant: str, new: NewDocument, upload_id: str) -> Accepted:

@@ -1,4 +1,4 @@
-"""The sweeper: the outbox of acceptance, the second chance of every open document, and the end of every erasure.
+"""The sweeper: the outbox of acceptance and of edits, the second chance of every open document, and the end of every erasure.
 
 It reads only the catalogue and the log, so it does the same after a crash as it does beside a running server.
 """
@@ -29,6 +29,7 @@ from eunoe_gateway.documents.orphans import Orphans
 from eunoe_gateway.documents.purge import Purge
 from eunoe_gateway.documents.sinks import Sinks, withdraw
 from eunoe_gateway.documents.turn import Turn
+from eunoe_gateway.memory_events import edit_event
 from eunoe_gateway.ports import StageInput
 
 LONG = 4
@@ -39,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Sweeper:
-    """One pass looks at open documents without progress, unfinished erasures and stale uploads.
+    """One pass looks at open documents without progress, edits that no stage was told of, unfinished erasures and stale uploads.
 
     `inputs` says where each stage reads; `finish` where the finisher does. May run in several processes at the same time: events made
     twice are one to their readers, ends are compared and set, removals may be repeated. `turn` makes that rare.
@@ -78,7 +79,7 @@ class Sweeper:
         except Exception as error:  # noqa: BLE001 - as below
             _tell("sweeper", error)
             return False
-        for part in (self.documents, self.erasures, self.uploads):
+        for part in (self.documents, self.edits, self.erasures, self.uploads):
             await self._guarded(part)
         return True
 
@@ -189,6 +190,14 @@ class Sweeper:
             return
         if events:
             await self.log.publish([encode(each) for each in events])
+
+    async def edits(self) -> None:
+        """Publish what whoever made an edit could not publish any more."""
+        before = self.clock.now() - timedelta(seconds=self.settings.sweep_after_s)
+        for edit in await self.sinks.catalogue.unpublished_edits(before=before, limit=self.settings.sweep_limit):
+            await self.log.publish([encode(edit_event(edit))])
+            await self.sinks.catalogue.edit_published(edit)
+            self._republished(topics.MEMORY_CHANGED)
 
     def _republished(self, topic: str) -> None:
         self.metrics.count("sweeper_republished_total", topic=topic)

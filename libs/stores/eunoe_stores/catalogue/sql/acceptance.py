@@ -9,12 +9,14 @@ from typing import Any
 
 from eunoe_contracts.content import Json, Metadata
 from eunoe_contracts.errors import DocumentErased, IdempotencyConflict, StaleGeneration
+from eunoe_contracts.identity import root_id
 from eunoe_contracts.stages import DocumentStatus
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from eunoe_stores.catalogue.rows import AcceptAction, Accepted, AcceptPlan, NewDocument
+from eunoe_stores.catalogue.rows import AcceptAction, Accepted, AcceptPlan, Edit, NewDocument
 from eunoe_stores.catalogue.sql import document_rows
+from eunoe_stores.catalogue.sql.edits import remember
 from eunoe_stores.catalogue.sql.part import SqlPart
 from eunoe_stores.catalogue.sql.prepared import apply, fetch, insert_numbered
 from eunoe_stores.catalogue.sql.queue_room import Claim
@@ -163,6 +165,7 @@ def _merge(connection: Connection, row: Mapping[str, Any], new: NewDocument, now
     }
     apply(connection, MERGE, {"of_sequence": row["sequence"], **_prefixed({**values, **_turn(metadata)})})
     merged = document_rows.document_row({**row, **values})
+    remember(connection, Edit(merged.tenant, merged.container, root_id(merged.id), now))
     return Accepted(merged, AcceptAction.DEDUPLICATE, updated)
 
 

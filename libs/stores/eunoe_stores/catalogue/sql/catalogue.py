@@ -9,6 +9,7 @@ from eunoe_stores.catalogue.sql.capabilities import SqlCapabilities
 from eunoe_stores.catalogue.sql.containers import SqlContainers
 from eunoe_stores.catalogue.sql.dead_letters import SqlDeadLetters
 from eunoe_stores.catalogue.sql.document_changes import SqlDocumentChanges
+from eunoe_stores.catalogue.sql.edits import SqlEdits
 from eunoe_stores.catalogue.sql.erasures import SqlErasures
 from eunoe_stores.catalogue.sql.leases import SqlLeases
 from eunoe_stores.catalogue.sql.ledger import SqlLedger
@@ -32,6 +33,7 @@ class SqlCatalogue(
     SqlTokens,
     SqlLeases,
     SqlCapabilities,
+    SqlEdits,
 ):
     """`Catalogue`, and the runner's `StageLedger`. Run `migration.migrate` on the database first. Use it from one event loop.
 

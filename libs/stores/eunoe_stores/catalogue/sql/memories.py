@@ -11,8 +11,9 @@ from eunoe_contracts.content import Entity, Kind, Metadata
 from eunoe_contracts.errors import MemoryNotFound
 from sqlalchemy import ColumnElement, Connection, bindparam, false, func, select, update
 
-from eunoe_stores.catalogue.rows import MemoryRow, Page, RemovedMemory
+from eunoe_stores.catalogue.rows import Edit, MemoryRow, Page, RemovedMemory
 from eunoe_stores.catalogue.sql import memory_rows
+from eunoe_stores.catalogue.sql.edits import remember
 from eunoe_stores.catalogue.sql.memory_writes import SqlMemoryWrites
 from eunoe_stores.catalogue.sql.prepared import fetch
 from eunoe_stores.catalogue.tables import memories, memory_sources
@@ -125,6 +126,9 @@ class SqlMemories(SqlMemoryWrites):
         def work(connection: Connection) -> MemoryRow:
             if connection.execute(this).rowcount == 0:
                 raise MemoryNotFound
-            return memory_rows.read(connection, tenant, [memory])[memory]
+            row = memory_rows.read(connection, tenant, [memory])[memory]
+            if edited:
+                remember(connection, Edit(tenant, row.container, memory, now))
+            return row
 
         return await self._database.write(work)

@@ -60,6 +60,7 @@ MARK_REMOVED = (
     .where(memories.c.id == bindparam("of_memory"), memories.c.tenant == bindparam("of_tenant"), memories.c.alive == false())
     .values(edited_at=bindparam("removed_at"))
 )
+CONTAINER = select(memories.c.container).where(memories.c.id == bindparam("of_memory"), memories.c.tenant == bindparam("of_tenant"))
 OF_DOCUMENT = (
     select(memory_sources.c.memory)
     .where(

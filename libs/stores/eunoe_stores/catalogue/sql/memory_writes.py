@@ -11,8 +11,9 @@ from uuid import UUID
 from eunoe_contracts.content import Memory
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from eunoe_stores.catalogue.rows import MemoryRow, OrphanedMemory
+from eunoe_stores.catalogue.rows import Edit, MemoryRow, OrphanedMemory
 from eunoe_stores.catalogue.sql import ledger_rows, memory_rows
+from eunoe_stores.catalogue.sql.edits import remember
 from eunoe_stores.catalogue.sql.locks import lock_memories
 from eunoe_stores.catalogue.sql.part import SqlPart
 from eunoe_stores.catalogue.sql.prepared import apply, fetch
@@ -94,7 +95,9 @@ class SqlMemoryWrites(SqlPart):
             apply(connection, memory_rows.DROP_ALL_SOURCES, {"of_tenant": tenant, "of_memory": memory})
             removed = next(iter(memory_rows.bury_orphans(connection, tenant, [memory])), None)
             if removed is not None:
-                apply(connection, memory_rows.MARK_REMOVED, {"of_tenant": tenant, "of_memory": memory, "removed_at": now})
+                this = {"of_tenant": tenant, "of_memory": memory}
+                apply(connection, memory_rows.MARK_REMOVED, {**this, "removed_at": now})
+                remember(connection, Edit(tenant, str(fetch(connection, memory_rows.CONTAINER, this).scalar()), memory, now, deleted=True))
             return removed
 
         return await self._database.write(work)
