@@ -174,3 +174,15 @@ async def test_many_writers_and_deleters_at_once(store: BlobStore) -> None:
 
     await asyncio.gather(*(one(number) for number in range(60)))
     assert await store.documents("t") == []
+
+
+async def test_uploads_that_come_and_go_at_once_do_not_disturb_each_other(store: BlobStore) -> None:
+    """A server that keeps objects as files drops a folder with its last object, in the moment when another one may come into it."""
+
+    async def one(number: int) -> None:
+        for turn in range(20):
+            upload = f"upload-{number}-{turn}"
+            assert (await store.stage("t", upload, in_chunks(b"x"), limit=9)).size == 1
+            await store.discard("t", upload)
+
+    await asyncio.gather(*(one(number) for number in range(8)))

@@ -69,7 +69,7 @@ async def test_a_topic_deleted_under_its_readers_keeps_no_document_open(http: ht
     drawn = [*ids]
 
     def are_drawn() -> bool:
-        drawn[:] = [each for each in drawn if of(http, each)["stages"]["structure"]["state"] != "finished"]
+        drawn[:] = [each for each in drawn if of(http, each)["stages"].get("structure", {}).get("state") != "finished"]
         return not drawn
 
     eventually(are_drawn, 90, lambda: of(http, drawn[0]))

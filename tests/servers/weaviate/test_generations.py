@@ -98,6 +98,7 @@ async def test_what_the_new_model_wrote_is_not_overwritten_by_a_copy(index: Weav
         await index.upsert("t", [replace(untouched, tags=("green",))])
         assert await index.catch_up(number, "t", embed) == 1
         assert await index.catch_up(number, "t", embed) == 0
+        assert await new.missing("t", [edited.key, untouched.key], with_vectors=True) == [], "searches see what was read back"
         tagged = {
             tag: {each.key for each in await new.dense("t", np.ones(4, np.float32), IndexFilter(tags_any=frozenset({tag})), 9)}
             for tag in ("red", "blue", "green")

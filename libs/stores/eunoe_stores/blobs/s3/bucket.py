@@ -14,6 +14,7 @@ from minio.deleteobjects import DeleteObject
 from minio.error import S3Error
 
 from eunoe_stores.blobs.s3.errors import ABSENT, named_errors
+from eunoe_stores.blobs.s3.writing import written
 
 SHA256 = "x-amz-meta-sha256"
 CONTENT_TYPE = "application/octet-stream"
@@ -49,7 +50,8 @@ class Bucket:
         if sha256:
             headers[SHA256] = sha256
         with named_errors():
-            self.client._put_object(self.name, key, data, headers)  # noqa: SLF001 - the public method copies the data twice
+            put = self.client._put_object  # noqa: SLF001 - the public method copies the data twice
+            written(lambda: put(self.name, key, data, headers))
 
     def facts(self, key: str) -> Facts:
         """Raises `BlobNotFound`."""
@@ -67,14 +69,9 @@ class Bucket:
 
     def copy(self, source: str, target: str, *, sha256: str, etag: str) -> None:
         """On the server, whatever the size. Raises `BlobNotFound`, `StoreUnavailable` when the source is another version than that."""
+        origin = CopySource(self.name, source, match_etag=etag)
         with named_errors():
-            self.client.copy_object(
-                self.name,
-                target,
-                CopySource(self.name, source, match_etag=etag),
-                metadata={"sha256": sha256},
-                metadata_directive=REPLACE,
-            )
+            written(lambda: self.client.copy_object(self.name, target, origin, metadata={"sha256": sha256}, metadata_directive=REPLACE))
 
     def remove(self, key: str) -> None:
         """Nothing when it is not there."""
@@ -112,7 +109,8 @@ class Bucket:
     def finish(self, key: str, upload: str, parts: Sequence[Part]) -> None:
         """Make the object of the parts."""
         with named_errors():
-            self.client._complete_multipart_upload(self.name, key, upload, list(parts))  # noqa: SLF001
+            complete = self.client._complete_multipart_upload  # noqa: SLF001
+            written(lambda: complete(self.name, key, upload, list(parts)))
 
     def abort(self, key: str, upload: str) -> None:
         """Drop the parts. Nothing when the upload is not there."""
