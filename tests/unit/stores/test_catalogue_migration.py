@@ -47,6 +47,7 @@ async def test_an_older_database_keeps_its_rows(tmp_path: Path):
         "ALTER TABLE documents DROP COLUMN trace",
         "ALTER TABLE memories DROP COLUMN edited_at",
         "DROP TABLE capabilities",
+        "DROP TABLE unpublished_edits",
         f"UPDATE {migration.VERSION_TABLE} SET version_num = '0001'",  # noqa: S608
     ):
         await database.write(lambda connection, statement=statement: connection.exec_driver_sql(statement).close())
