@@ -61,18 +61,24 @@ async def _standing(tenant: str, documents: Sequence[UUID], catalogue: DocumentC
 async def remove_generation(
     tenant: str, document: UUID, generation: int, memories: Sequence[UUID], *, catalogue: RemovalCatalogue, vectors: VectorIndex
 ) -> None:
-    """Rows that one generation wrote; what older ones left stays readable unless the document is erased."""
-    if await catalogue.document(tenant, document) is None:
+    """Rows that one generation wrote; what older ones left stays readable unless the document is erased, and what a newer one says
+    again is that one's.
+    """
+    current = await catalogue.document(tenant, document)
+    if current is None:
         await vectors.delete_document(tenant, document, through_generation=generation)
     else:
         units = await catalogue.units(tenant, document, generation)
         await vectors.delete_rows(tenant, [row_key(unit.id, generation) for unit in units])
     known = await catalogue.memories(tenant, memories)
+    newer: set[UUID] = set()
+    if memories and current is not None and current.generation > generation:
+        newer = {memory.id for memory, _, _ in await catalogue.memories_of(tenant, document, current.generation)}
     for memory in memories:
         row = known.get(memory)
         if row is None:
             await remove_memory(tenant, memory, vectors=vectors)
-        elif set(row.sources) <= {document}:
+        elif memory not in newer and set(row.sources) <= {document}:
             await vectors.delete_rows(tenant, [row_key(memory, row.epoch)])
 
 

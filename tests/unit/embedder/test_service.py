@@ -254,6 +254,17 @@ async def test_undo_of_memories_leaves_those_of_other_documents(shelf: Any, inde
     assert [each.public_id for each in rows(index).values()] == [both.id]
 
 
+async def test_undo_of_memories_leaves_what_a_newer_generation_says_again(
+    shelf: Any, index: Any, model: HashingEmbedder, make: Any
+) -> None:
+    old, new = make.document(generation=1), make.document(generation=2)
+    said = make.memory("said in both", old.id)
+    shelf.add(new, memories=[said])
+    await embed_memories(proposed(new, said), catalogue=shelf, vectors=index, model=model)
+    await undo(proposed(old, said), catalogue=shelf, vectors=index)
+    assert [each.public_id for each in rows(index).values()] == [said.id]
+
+
 async def test_events_of_the_wrong_kind_are_poison(shelf: Any, index: Any, make: Any) -> None:
     row = make.document()
     for handler, event in ((embed_memories, extracted(row)), (follow_change, erased(row)), (follow_change, changed("no id"))):
