@@ -74,13 +74,15 @@ class Life:
 class Faults:
     """Decides what goes wrong. `rate` is the share of calls; `weights` say how often each of `KINDS` among these.
 
-    Calls named in `losing` (`port.method`) are lost instead: acknowledged, and the effect is not there.
+    Calls named in `losing` (`port.method`) are lost instead: acknowledged, and the effect is not there. Those in `whole` are never done by
+    half, as every adapter does them in one transaction.
     """
 
     draw: Random
     rate: float
     weights: Sequence[float] = (3, 3, 2, 4, 2, 0.3)
     losing: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
     on: bool = False
     seen: Counter[str] = field(default_factory=Counter)
 
@@ -95,7 +97,7 @@ class Faults:
             raise StoreUnavailable
         if kind == "lost":
             return None
-        result = await call(*(_halved(args) if kind == "half" else args), **named)
+        result = await call(*(_halved(args) if kind == "half" and label not in self.whole else args), **named)
         if kind == "twice":
             await _again(call, args, named)
         life.had_effect(label)

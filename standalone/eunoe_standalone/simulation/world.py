@@ -35,6 +35,7 @@ from eunoe_standalone.testing_pipeline import PlainParsers
 
 IDLE_S = 20.0
 """How long an idle consumer may sleep at most; it is woken by a publish, so shorter sleeps only cost computing time."""
+WHOLE = frozenset({"graph.upsert"})
 GATEWAY = {"sweep_after_s": 15.0, "orphan_interval_s": 60.0, "erase_after_s": 100.0, "read_back_limit_s": 300.0}
 RETENTION_S = 60.0
 """Short, so that a record that somebody still needs would be missed."""
@@ -142,7 +143,7 @@ class World:
     def __post_init__(self) -> None:
         # What a store loses after its answer is written again by the sweeper's help only.
         losing = frozenset({"vectors.upsert"}) if self.second_chance and self.draw.random() < LOSING else frozenset[str]()
-        self.faults = Faults(self.draw, self.rate, losing=losing)
+        self.faults = Faults(self.draw, self.rate, losing=losing, whole=WHOLE)
         parts: dict[str, Any] = {
             "log": MemoryLog(clock=self.clock, ids=self.ids, poll_s=IDLE_S),
             "vectors": MemoryVectorIndex(),

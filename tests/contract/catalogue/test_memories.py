@@ -207,6 +207,9 @@ async def test_without_memories_the_stages_that_work_on_them_are_finished(catalo
     await catalogue.finish(TENANT, key, owner="a", now=NOON)
     await put(catalogue, first, memory(first, "Ann likes tea."))
     assert await states() == {"embed_memories": "finished", "relate": "waiting"}
+    await put(catalogue, first)
+    await put(catalogue, first, memory(first, "Ann likes tea."))  # what was embedded is told again, as nobody hears it a second time
+    assert await states() == {"embed_memories": "waiting", "relate": "waiting"}
 
 
 async def test_memories_of_a_fenced_generation_finish_nothing(catalogue: SqlCatalogue, first: UUID):

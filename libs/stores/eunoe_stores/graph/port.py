@@ -79,7 +79,10 @@ class GraphStore(Protocol):
     """Relationships."""
 
     async def upsert(self, tenant: str, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
-        """Insert or replace; an edge is one per (source, kind, target, document). Edges may come before their nodes."""
+        """Insert or replace; an edge is one per (source, kind, target, document). Edges may come before their nodes.
+
+        Up to 1,000 nodes and edges are stored together or not at all.
+        """
         ...
 
     async def neighbours(

@@ -168,11 +168,12 @@ class Ledger:
 
     def proposed(self, *, any_memories: bool, now: datetime) -> None:
         """Memories were stored. Without any, the stages that work on them have nothing to do and are finished without an attempt; when
-        a repetition finds some after all, they are to run.
+        a repetition finds some after all, they are to run: all of them, as each waits for what the one before says.
         """
-        for each in MEMORY_STAGES:
-            entry = self._entry(each)
-            if any_memories and entry.state is StageState.FINISHED and not entry.attempts:
+        entries = [self._entry(each) for each in MEMORY_STAGES]
+        skipped = any(each.state is StageState.FINISHED and not each.attempts for each in entries)
+        for entry in entries:
+            if any_memories and skipped and entry.state is StageState.FINISHED:
                 self._end(entry, StageState.WAITING, now)
             elif not any_memories and entry.state is StageState.WAITING:
                 self._end(entry, StageState.FINISHED, now)
