@@ -32,14 +32,16 @@ async def remove_document(
     model: EmbeddingModel | None,
 ) -> None:
     """Rows of that and older generations, and of the memories that go with the document; those that stay are indexed again, since
-    their rows may carry the document's title and metadata.
+    their rows may carry the document's title and metadata. What a newer generation says again is that one's to write.
 
     The catalogue names the memories until their sources are dropped, which is for whoever sees all stores empty of them.
     """
     await vectors.delete_document(tenant, document, through_generation=generation)
     stale = await catalogue.bury_memories(tenant, document, through_generation=generation)
     await vectors.delete_rows(tenant, [row_key(each.id, each.epoch) for each in stale])
-    shared = [memory for each in range(1, generation + 1) for memory, _, _ in await catalogue.memories_of(tenant, document, each)]
+    newer = await _said_again(tenant, document, generation, catalogue)
+    said = [memory for each in range(1, generation + 1) for memory, _, _ in await catalogue.memories_of(tenant, document, each)]
+    shared = [memory for memory in said if memory.id not in newer]
     others = list({source for memory in shared for source in memory.sources} - {document})
     standing = await _standing(tenant, others, catalogue)
     for memory in {each.id: each for each in shared}.values():
@@ -64,22 +66,27 @@ async def remove_generation(
     """Rows that one generation wrote; what older ones left stays readable unless the document is erased, and what a newer one says
     again is that one's.
     """
-    current = await catalogue.document(tenant, document)
-    if current is None:
+    if await catalogue.document(tenant, document) is None:
         await vectors.delete_document(tenant, document, through_generation=generation)
     else:
         units = await catalogue.units(tenant, document, generation)
         await vectors.delete_rows(tenant, [row_key(unit.id, generation) for unit in units])
     known = await catalogue.memories(tenant, memories)
-    newer: set[UUID] = set()
-    if memories and current is not None and current.generation > generation:
-        newer = {memory.id for memory, _, _ in await catalogue.memories_of(tenant, document, current.generation)}
+    newer = await _said_again(tenant, document, generation, catalogue) if memories else frozenset()
     for memory in memories:
         row = known.get(memory)
         if row is None:
             await remove_memory(tenant, memory, vectors=vectors)
         elif memory not in newer and set(row.sources) <= {document}:
             await vectors.delete_rows(tenant, [row_key(memory, row.epoch)])
+
+
+async def _said_again(tenant: str, document: UUID, generation: int, catalogue: RemovalCatalogue) -> frozenset[UUID]:
+    """Memories of a generation of the document that came after that one."""
+    current = await catalogue.document(tenant, document)
+    if current is None or current.generation <= generation:
+        return frozenset()
+    return frozenset(memory.id for memory, _, _ in await catalogue.memories_of(tenant, document, current.generation))
 
 
 async def remove_memory(tenant: str, memory: UUID, *, vectors: VectorIndex) -> None:

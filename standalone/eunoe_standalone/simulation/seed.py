@@ -113,13 +113,16 @@ class Story:
                 await world.start()
 
     async def _calm(self) -> None:
-        """Rest, then replay what was given up during the storm, and rest again."""
+        """Rest, then replay what was given up during the storm, and rest again; at last with one process, which looks for unowned blobs."""
         await self._rest()
         for _ in range(3):
             answer = await self.world.application.replay(OPERATOR, admin_pb2.ReplayRequest())
             await self._rest()
             if not answer.replayed:
                 break
+        for process in self.world.processes[1:]:
+            await self.world.end(process, kill=False)
+        await self._rest()
 
     async def _rest(self) -> None:
         loop = asyncio.get_running_loop()

@@ -112,6 +112,7 @@ class Process:
         """As SIGTERM does."""
         self.ending.set()
         await self.task
+        self.life.over = True  # a call that still hangs on some network ends with it, and not in another world
 
     async def kill(self) -> None:
         """As SIGKILL does: from this moment none of its calls has an effect."""

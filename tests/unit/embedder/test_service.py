@@ -265,6 +265,23 @@ async def test_undo_of_memories_leaves_what_a_newer_generation_says_again(
     assert [each.public_id for each in rows(index).values()] == [said.id]
 
 
+async def test_a_late_erasure_leaves_what_a_newer_generation_says_again(shelf: Any, index: Any, model: HashingEmbedder, make: Any) -> None:
+    old, new = make.document(generation=1), make.document(generation=2)
+    said = make.memory("said in both", old.id)
+    shelf.add(new, make.passage(new, 0, "said in both"), memories=[said])
+    await embed(extracted(new), catalogue=shelf, vectors=index, model=model)
+    await embed_memories(proposed(new, said), catalogue=shelf, vectors=index, model=model)
+    before = rows(index)
+    shelf.bury_memories = nothing_buried
+    await erase(erased(old), catalogue=shelf, vectors=index, model=model)
+    assert rows(index) == before
+
+
+async def nothing_buried(*_: Any, **__: Any) -> list[Any]:
+    """What the catalogue says of memories that a newer generation holds."""
+    return []
+
+
 async def test_events_of_the_wrong_kind_are_poison(shelf: Any, index: Any, make: Any) -> None:
     row = make.document()
     for handler, event in ((embed_memories, extracted(row)), (follow_change, erased(row)), (follow_change, changed("no id"))):
