@@ -1,6 +1,6 @@
-"""The one table of formats: id, media types, file name extensions. Sniffing (magic numbers) is in `eunoe_safety.sniffer`.
+"""The one table of formats. What bytes look like is in `eunoe_safety.sniffer`; it knows containers and markup by itself.
 
-A new format is one row here, one rule in the sniffer and one backend file in the extractor.
+A new format is one row here and one backend file in the extractor.
 """
 
 from __future__ import annotations
@@ -10,11 +10,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A kind of content that eunoe can name. `textual` formats carry characters, the others bytes of their own structure."""
+    """A kind of content that eunoe reads. `title` names one such file in a message. `textual` formats carry characters, the others bytes
+    of their own structure. `parser` is the backend's module in the extractor; `needs` are the libraries that it imports.
+    """
 
     id: str
+    title: str
     media_types: tuple[str, ...]
     extensions: tuple[str, ...]
+    parser: str
+    needs: tuple[str, ...] = ()
     textual: bool = False
 
 
@@ -24,12 +29,34 @@ CODE_EXTENSIONS = (
 )  # fmt: skip
 
 FORMATS = (
-    Format("text", ("text/plain",), ("txt", "text", "log"), textual=True),
-    Format("markdown", ("text/markdown", "text/x-markdown"), ("md", "markdown"), textual=True),
-    Format("code", ("text/x-code", "text/x-python", "text/javascript", "application/javascript"), CODE_EXTENSIONS, textual=True),
-    Format("html", ("text/html", "application/xhtml+xml"), ("html", "htm", "xhtml"), textual=True),
-    Format("pdf", ("application/pdf",), ("pdf",)),
-    Format("docx", ("application/vnd.openxmlformats-officedocument.wordprocessingml.document",), ("docx",)),
+    Format("text", "a plain text", ("text/plain",), ("txt", "text", "log"), "text", textual=True),
+    Format("markdown", "a Markdown text", ("text/markdown", "text/x-markdown"), ("md", "markdown"), "markdown", textual=True),
+    Format(
+        "code",
+        "source code",
+        ("text/x-code", "text/x-python", "text/javascript", "application/javascript"),
+        CODE_EXTENSIONS,
+        "code",
+        textual=True,
+    ),
+    Format(
+        "html",
+        "a web page (html)",
+        ("text/html", "application/xhtml+xml"),
+        ("html", "htm", "xhtml"),
+        "html",
+        ("html2text", "lxml"),
+        textual=True,
+    ),
+    Format("pdf", "a PDF document", ("application/pdf",), ("pdf",), "pdf", ("pypdfium2",)),
+    Format(
+        "docx",
+        "a Word document (docx)",
+        ("application/vnd.openxmlformats-officedocument.wordprocessingml.document",),
+        ("docx",),
+        "docx",
+        ("mammoth", "lxml", "html2text"),
+    ),
 )
 
 BY_ID = {each.id: each for each in FORMATS}

@@ -33,7 +33,7 @@ OLE_STREAMS = {
     "PowerPoint Document": "ppt",
     "__properties_version1.0": "msg",
 }
-SUPPORTED = "plain text, Markdown, source code, HTML, PDF and DOCX"
+SUPPORTED = ", ".join(each.id for each in formats.FORMATS)
 
 
 @dataclass(frozen=True, slots=True)

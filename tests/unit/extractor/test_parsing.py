@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import json
 import signal
 from collections.abc import AsyncIterator
@@ -7,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from eunoe_contracts.errors import CapabilityUnavailable, CorruptDocument, ParserCrashed, ParserTimeout
-from eunoe_contracts.formats import FORMATS
+from eunoe_contracts.formats import FORMATS, Format
 from eunoe_extractor.backends.registry import BACKENDS
 from eunoe_extractor.parsed import Block, BlockKind, ParsedDocument
 from eunoe_extractor.parsing import SandboxedParser, parser_pool
@@ -25,8 +27,19 @@ async def pool() -> AsyncIterator[WorkerPool]:
     await made.stop()
 
 
-def test_every_format_has_a_backend():
-    assert set(BACKENDS) == {each.id for each in FORMATS}
+@pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
+def test_every_format_has_a_backend(each: Format):
+    assert callable(importlib.import_module(BACKENDS[each.id]).parse)
+    assert all(importlib.util.find_spec(name) is not None for name in each.needs)
+
+
+def test_no_two_formats_share_a_name():
+    for shared in (
+        [each.id for each in FORMATS],
+        [name for each in FORMATS for name in each.media_types],
+        [name for each in FORMATS for name in each.extensions],
+    ):
+        assert len(shared) == len(set(shared))
 
 
 async def test_reads_in_a_worker_and_survives_bad_documents(pool: WorkerPool, tmp_path: Path):
