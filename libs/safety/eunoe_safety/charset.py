@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 from dataclasses import dataclass
 
 import chardet
@@ -23,6 +24,11 @@ GUESS_BYTES = 64 * 1024
 C1_CONTROLS = re.compile("[\x80-\x84\x86-\x9f]")  # U+0085 is a line end in some systems
 WEB_NAMES = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
 DAMAGED_SHARE = 0.05
+ASCII_LETTERS = re.compile(rb"[A-Za-z]")
+BESIDE_LETTERS = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]{1,2}|[\x80-\xff]{1,2}(?=[A-Za-z])|(?<= )[\x80-\xff](?= )")
+SIGN_IN_WORD = re.compile(r"(?<=[^\W\d_])[\xa1-\xb9\xbb-\xbf\xd7\xf7]")
+"""A letter of another Latin code page, read as cp1252."""
+ACCENTED_SHARE, LETTERS_PER_ACCENT = 0.8, 3
 UTF16_SAMPLE = 4096
 UTF16_SHARE = 0.3
 
@@ -40,7 +46,8 @@ def decode(data: bytes, *, declared: str = "", markup: bool = False) -> Decoded:
     """Decode `data`; never fails. `declared` is the charset of a header; `markup` also believes `<meta>` and XML declarations.
 
     Order: byte order mark; header, then declaration in the text, if the bytes decode; UTF-16 by its zero bytes; strict UTF-8; UTF-8
-    with a few damaged characters; chardet's candidates, those without C1 control characters first; cp1252 with replacement.
+    with a few damaged characters; chardet's candidates, those without C1 control characters first, and only Latin ones where single
+    bytes stand inside of words of ASCII letters; cp1252 with replacement.
     """
     for mark, codec in MARKS:
         if data.startswith(mark):
@@ -121,8 +128,24 @@ def _damaged_utf8(data: bytes) -> Decoded | None:
 def _guess(data: bytes) -> Decoded:
     warning = "the character set is not declared; it was guessed as {}"
     guesses = [_codec(str(each.get("encoding") or "")) for each in chardet.detect_all(data[:GUESS_BYTES])]
-    for codec in dict.fromkeys(guesses):
+    accented = _is_accented(data[:GUESS_BYTES])
+    for codec in dict.fromkeys(("cp1252", *guesses) if accented else guesses):
         found = _try(data, codec)
-        if found is not None:
+        if found is not None and (not accented or _is_latin(found.text[:GUESS_BYTES])):
             return Decoded(found.text, codec, warning.format(codec))
     return Decoded(data.decode("cp1252", "replace"), "cp1252", warning.format("cp1252") + "; some characters may be wrong")
+
+
+def _is_accented(data: bytes) -> bool:
+    """Words of ASCII letters with single others in them: a short text of that kind looks like any script to a detector, and is mostly
+    Western.
+    """
+    high = len(data) - len(data.translate(None, bytes(range(128, 256))))
+    letters = len(ASCII_LETTERS.findall(data))
+    beside = sum(map(len, BESIDE_LETTERS.findall(data)))
+    return 0 < high * LETTERS_PER_ACCENT <= letters and beside >= ACCENTED_SHARE * high
+
+
+def _is_latin(text: str) -> bool:
+    letters = [each for each in text if each > "\x7f" and each.isalpha()]
+    return all(unicodedata.name(each, "").startswith("LATIN") for each in letters) and not SIGN_IN_WORD.search(text)

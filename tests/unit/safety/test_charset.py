@@ -26,6 +26,26 @@ def test_guessed(text: str, codec: str):
     assert decode((text * 3).encode(codec)).text == text * 3
 
 
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        ("Le café est fermé le dimanche.", "cp1252"),
+        ("Der Käse liegt auf dem Tisch.", "cp1252"),
+        ("El niño come una piña.", "cp1252"),
+        ("São Paulo não pára.", "cp1252"),
+        ("Książka leży na stole, a kot śpi pod łóżkiem. Jutro będzie słońce.", "cp1250"),
+        ("Un œuf à la coque, s\u2019il vous plaît.", "cp1252"),
+    ],
+)
+def test_a_short_text_with_accents_is_latin(text: str, codec: str):
+    assert decode(text.encode(codec)).text == text
+
+
+def test_a_few_words_of_another_script_among_latin_ones_are_not_taken_for_accents():
+    text = "The capital of Russia, Москва, lies on a river of the same name; the Russians say столица."
+    assert decode(text.encode("cp1251")).text == text
+
+
 @pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-32"])
 def test_byte_order_mark_is_believed_and_dropped(codec: str):
     assert decode(GERMAN.encode(codec), declared="cp1252").text == GERMAN
