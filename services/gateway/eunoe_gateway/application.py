@@ -166,6 +166,10 @@ class Application(Protocol):
         """Effective at once. Twice keeps the first time."""
         ...
 
+    async def list_formats(self, who: Principal) -> ingest_pb2.ListFormatsResponse:
+        """Every format that eunoe reads, and whether it is accepted now."""
+        ...
+
     async def readiness(self) -> admin_pb2.ReadinessResponse:
         """Ready or not, with a reason per part; never needs a token, never names tenants or content."""
         ...

@@ -17,6 +17,7 @@ from eunoe_gateway.documents.direct_upload import DirectUpload
 from eunoe_gateway.documents.erasure import Erasing
 from eunoe_gateway.documents.messages import Messages
 from eunoe_gateway.documents.reading import Reading
+from eunoe_gateway.format_list import FormatList
 from eunoe_gateway.keyed_locks import KeyedLocks
 from eunoe_gateway.memories import Memories
 from eunoe_gateway.publishing import Publisher
@@ -41,6 +42,7 @@ class Gateway:
         containers: Containers,
         dead_letters: DeadLetters,
         tokens: Tokens,
+        formats: FormatList,
         readiness: Readiness,
         searcher: Searcher,
         publisher: Publisher,
@@ -77,6 +79,7 @@ class Gateway:
         self.create_token = tokens.create
         self.tokens = tokens.list
         self.revoke_token = tokens.revoke
+        self.list_formats = formats.list
         self.readiness = readiness.check
 
     async def ingest_url(self, who: Principal, request: ingest_pb2.IngestUrlRequest) -> ingest_pb2.IngestUrlResponse:

@@ -24,6 +24,7 @@ from eunoe_gateway.documents.reading import Reading
 from eunoe_gateway.documents.sinks import Sinks
 from eunoe_gateway.documents.sweeper import Sweeper
 from eunoe_gateway.documents.turn import Turn
+from eunoe_gateway.format_list import FormatList
 from eunoe_gateway.gateway import Gateway
 from eunoe_gateway.grpc_door.servicers import servicers
 from eunoe_gateway.keyed_locks import KeyedLocks
@@ -73,6 +74,7 @@ def build_application(
             operator_secret=operator_secret,
             require_auth=auth.require_auth,
         ),
+        formats=FormatList(ports.catalogue),
         readiness=Readiness(probes, timeout_s=settings.probe_timeout_s),
         searcher=ports.searcher,
         publisher=publisher,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from eunoe_contracts.capabilities import EXTRACTOR
 from eunoe_contracts.errors import CapabilityUnavailable
+from eunoe_contracts.formats import BY_ID
 
 PDF = b"%PDF-1.7\n%\x00\x01\x02\x03"
 
@@ -74,3 +75,20 @@ async def test_accepting_asks_the_catalogue_once_in_a_while(world: Any, monkeypa
     world.clock.advance(5)
     await world.post("one more")
     assert asked == 2
+
+
+async def test_the_list_says_what_is_accepted_now_and_what_the_others_lack(world: Any) -> None:
+    async def told() -> dict[str, tuple[bool, str]]:
+        return {each.id: (each.available, each.reason) for each in (await world.gateway.list_formats(world.who)).formats}
+
+    before = await told()
+    assert set(before) == set(BY_ID)
+    assert all(available and "waits for the first" in reason for available, reason in before.values())
+    await report(world, "a", "text", "pdf")
+    await report(world, "b", "text")
+    after = await told()
+    assert after["text"] == (True, "")
+    available, reason = after["pdf"]
+    assert not available
+    assert "(pypdfium2)" in reason
+    assert "EUNOE_EXTRACTOR__FORMATS" in reason

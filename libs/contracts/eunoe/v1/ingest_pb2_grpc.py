@@ -100,6 +100,11 @@ class IngestServiceStub(object):
                 request_serializer=eunoe_dot_v1_dot_ingest__pb2.DeleteDocumentRequest.SerializeToString,
                 response_deserializer=eunoe_dot_v1_dot_ingest__pb2.DeleteDocumentResponse.FromString,
                 _registered_method=True)
+        self.ListFormats = channel.unary_unary(
+                '/eunoe.v1.IngestService/ListFormats',
+                request_serializer=eunoe_dot_v1_dot_ingest__pb2.ListFormatsRequest.SerializeToString,
+                response_deserializer=eunoe_dot_v1_dot_ingest__pb2.ListFormatsResponse.FromString,
+                _registered_method=True)
 
 
 class IngestServiceServicer(object):
@@ -193,6 +198,13 @@ class IngestServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListFormats(self, request, context):
+        """Every format that eunoe reads, and whether it is accepted now.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IngestServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -260,6 +272,11 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.DeleteDocument,
                     request_deserializer=eunoe_dot_v1_dot_ingest__pb2.DeleteDocumentRequest.FromString,
                     response_serializer=eunoe_dot_v1_dot_ingest__pb2.DeleteDocumentResponse.SerializeToString,
+            ),
+            'ListFormats': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListFormats,
+                    request_deserializer=eunoe_dot_v1_dot_ingest__pb2.ListFormatsRequest.FromString,
+                    response_serializer=eunoe_dot_v1_dot_ingest__pb2.ListFormatsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -614,6 +631,33 @@ class IngestService(object):
             '/eunoe.v1.IngestService/DeleteDocument',
             eunoe_dot_v1_dot_ingest__pb2.DeleteDocumentRequest.SerializeToString,
             eunoe_dot_v1_dot_ingest__pb2.DeleteDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListFormats(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/eunoe.v1.IngestService/ListFormats',
+            eunoe_dot_v1_dot_ingest__pb2.ListFormatsRequest.SerializeToString,
+            eunoe_dot_v1_dot_ingest__pb2.ListFormatsResponse.FromString,
             options,
             channel_credentials,
             insecure,

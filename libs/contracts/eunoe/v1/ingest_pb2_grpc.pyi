@@ -55,6 +55,8 @@ class IngestServiceStub:
     """Sends the document at once and after each change until it has ended."""
     CancelDocument: _grpc.UnaryUnaryMultiCallable[_ingest_pb2.CancelDocumentRequest, _ingest_pb2.CancelDocumentResponse]
     DeleteDocument: _grpc.UnaryUnaryMultiCallable[_ingest_pb2.DeleteDocumentRequest, _ingest_pb2.DeleteDocumentResponse]
+    ListFormats: _grpc.UnaryUnaryMultiCallable[_ingest_pb2.ListFormatsRequest, _ingest_pb2.ListFormatsResponse]
+    """Every format that eunoe reads, and whether it is accepted now."""
 
 @_typing.type_check_only
 class IngestServiceAsyncStub(IngestServiceStub):
@@ -83,6 +85,8 @@ class IngestServiceAsyncStub(IngestServiceStub):
     """Sends the document at once and after each change until it has ended."""
     CancelDocument: _aio.UnaryUnaryMultiCallable[_ingest_pb2.CancelDocumentRequest, _ingest_pb2.CancelDocumentResponse]  # type: ignore[assignment]
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_ingest_pb2.DeleteDocumentRequest, _ingest_pb2.DeleteDocumentResponse]  # type: ignore[assignment]
+    ListFormats: _aio.UnaryUnaryMultiCallable[_ingest_pb2.ListFormatsRequest, _ingest_pb2.ListFormatsResponse]  # type: ignore[assignment]
+    """Every format that eunoe reads, and whether it is accepted now."""
 
 class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
     """Takes content in, tells where it stands, removes it."""
@@ -186,5 +190,13 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.DeleteDocumentRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_ingest_pb2.DeleteDocumentResponse, _abc.Awaitable[_ingest_pb2.DeleteDocumentResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def ListFormats(
+        self,
+        request: _ingest_pb2.ListFormatsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_pb2.ListFormatsResponse, _abc.Awaitable[_ingest_pb2.ListFormatsResponse]]:
+        """Every format that eunoe reads, and whether it is accepted now."""
 
 def add_IngestServiceServicer_to_server(servicer: IngestServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

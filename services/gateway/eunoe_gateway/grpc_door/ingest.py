@@ -98,3 +98,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     async def DeleteDocument(self, request: ingest_pb2.DeleteDocumentRequest, context: Any) -> ingest_pb2.DeleteDocumentResponse:
         """Erase a document."""
         return await self._application.delete_document(caller(), request.id)
+
+    async def ListFormats(self, request: ingest_pb2.ListFormatsRequest, context: Any) -> ingest_pb2.ListFormatsResponse:
+        """What can be sent."""
+        return await self._application.list_formats(caller())

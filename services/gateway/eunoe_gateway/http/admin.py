@@ -1,4 +1,4 @@
-"""`/v1/stats`, `/v1/dead-letters`."""
+"""`/v1/stats`, `/v1/capabilities`, `/v1/dead-letters`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ router = APIRouter(tags=["admin"], dependencies=[Depends(known_parameters)])
 async def stats(door: DoorParam, who: Who) -> dict[str, Any]:
     """Counts."""
     return plain((await door.application.stats(who)).stats)
+
+
+@router.get("/v1/capabilities")
+async def capabilities(door: DoorParam, who: Who) -> dict[str, Any]:
+    """Every format that can be read, and whether it is accepted now."""
+    answer = await door.application.list_formats(who)
+    return {"formats": [shapes.format_of(each) for each in answer.formats]}
 
 
 @router.get("/v1/dead-letters")

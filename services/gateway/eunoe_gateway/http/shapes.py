@@ -184,3 +184,15 @@ def dead_letter(message: admin_pb2.DeadLetter) -> dict[str, Any]:
         "trace_id": message.trace_id or None,
         "topic": message.topic,
     }
+
+
+def format_of(message: ingest_pb2.Format) -> dict[str, Any]:
+    """A format that can be read, or could be."""
+    return {
+        "id": message.id,
+        "title": message.title,
+        "extensions": list(message.extensions),
+        "media_types": list(message.media_types),
+        "available": message.available,
+        "reason": message.reason,
+    }

@@ -14,6 +14,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 OPERATOR = Principal("default", frozenset(Scope), local_operator=True)
 PROTECTED = [
     ("GET", "/v1/stats"),
+    ("GET", "/v1/capabilities"),
     ("POST", "/v1/documents"),
     ("POST", "/v1/documents/upload"),
     ("POST", "/v1/documents/list"),
