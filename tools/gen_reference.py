@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import inspect
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 import typer
 from eunoe_contracts import topics
 from eunoe_contracts.errors import EunoeError, error_types
+from eunoe_contracts.formats import FORMATS
+from eunoe_extractor.backends.registry import BACKENDS
 from eunoe_standalone.cli.app import app
 from eunoe_standalone.settings_catalogue import all_settings
 from eunoe_telemetry.metrics import METRICS
@@ -91,12 +94,28 @@ def commands() -> str:
     return "".join(parts)
 
 
+def formats() -> str:
+    """Every format that is read."""
+    rows = []
+    for each in FORMATS:
+        module = importlib.import_module(BACKENDS[each.id])
+        said = " ".join((inspect.getdoc(module) or "").split("\n\n")[0].split())
+        names = " ".join(f".{extension}" for extension in each.extensions)
+        rows.append((f"`{each.id}`", names, ", ".join(each.media_types), said, ", ".join(each.needs) or "nothing"))
+    text = (
+        "# Formats\n\nWhat a file is, its bytes decide; the name and the declared type choose between kinds of text, and are compared "
+        "otherwise. A format whose libraries are missing is refused (`capability_unavailable`, 503); `/ready` and `eunoe doctor` tell.\n\n"
+    )
+    return text + table(("id", "names", "media types", "what comes out", "libraries needed"), rows)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings,
     "metrics.md": metrics,
     "errors.md": errors,
     "topics.md": topic_names,
     "commands.md": commands,
+    "formats.md": formats,
 }
 
 

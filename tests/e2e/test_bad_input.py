@@ -89,7 +89,7 @@ def test_wrong_extension_is_a_warning_not_an_error(http: httpx.Client) -> None:
 def test_unknown_types(http: httpx.Client) -> None:
     png = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(64)
     message = refused(upload(http, png, "picture.png"), 415, "unsupported_format")
-    assert "PDF and DOCX" in message  # says what is supported
+    assert "pdf, docx" in message  # says what is supported
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("a.txt", "a")

@@ -57,6 +57,24 @@ FORMATS = (
         "docx",
         ("mammoth", "lxml", "html2text"),
     ),
+    Format("csv", "a table (csv)", ("text/csv", "application/csv"), ("csv",), "delimited", textual=True),
+    Format("tsv", "a table (tsv)", ("text/tab-separated-values",), ("tsv", "tab"), "delimited", textual=True),
+    Format("json", "JSON data", ("application/json", "text/json"), ("json",), "json_data", textual=True),
+    Format(
+        "jsonl",
+        "JSON data by lines (jsonl)",
+        ("application/jsonl", "application/x-ndjson", "application/x-jsonlines"),
+        ("jsonl", "ndjson"),
+        "json_data",
+        textual=True,
+    ),
+    Format("xml", "XML data", ("application/xml", "text/xml"), ("xml",), "xml_data", ("lxml",), textual=True),
+    Format(
+        "yaml", "YAML data", ("application/yaml", "application/x-yaml", "text/yaml"), ("yaml", "yml"), "yaml_data", ("yaml",), textual=True
+    ),
+    Format("vtt", "a transcript (vtt)", ("text/vtt",), ("vtt",), "transcript", textual=True),
+    Format("srt", "subtitles (srt)", ("application/x-subrip", "text/srt"), ("srt",), "transcript", textual=True),
+    Format("rst", "a reStructuredText (rst)", ("text/x-rst", "text/prs.fallenstein.rst"), ("rst", "rest"), "rst", textual=True),
 )
 
 BY_ID = {each.id: each for each in FORMATS}

@@ -111,11 +111,12 @@ def sniff_ole(path: Path) -> str:
 def _binary(head: bytes, name: str) -> Sniffed | None:
     """What binary signatures say; None when the bytes may be text."""
     if head.startswith(ZIP):
-        suggested = formats.by_name(name)
-        is_docx = b"word/" in head or (suggested is not None and suggested.id == "docx")
-        return _of("docx" if is_docx else "zip", full_look=True)
+        return _of(_zipped(head, name), full_look=True)
     if head.startswith(OLE):
-        return _of("docx" if name.lower().endswith(".docx") else "ole", full_look=True)  # a DOCX with a password is an OLE file
+        suggested = formats.by_name(name)
+        # An Office file with a password is an OLE file whatever it was before.
+        expected = suggested is not None and suggested.id in {*OPEN_XML.values(), *OLE_STREAMS.values()}
+        return _of(suggested.id if suggested is not None and expected else "ole", full_look=True)
     textual = text_kinds.is_text(head)
     at = head[:PDF_WITHIN].find(PDF_MARK)
     if at >= 0 and (not head[:at].strip(b"\xef\xbb\xbf\r\n\t \0") or not textual or name.lower().endswith(".pdf")):
@@ -126,6 +127,18 @@ def _binary(head: bytes, name: str) -> Sniffed | None:
         return None
     guessed = filetype.guess(head)
     return _of(guessed.extension, guessed.mime) if guessed is not None else _of("binary")
+
+
+def _zipped(head: bytes, name: str) -> str:
+    """What the first members of a zip container suggest, else what its name does."""
+    for prefix, kind in OPEN_XML.items():
+        if prefix.encode() in head:
+            return kind
+    if head[30:38] == b"mimetype":
+        stated = head[38:138]
+        return next((kind for media_type, kind in MIMETYPE_MEMBER.items() if stated.startswith(media_type.encode())), "zip")
+    suggested = formats.by_name(name)
+    return suggested.id if suggested is not None and suggested.id in {*OPEN_XML.values(), *MIMETYPE_MEMBER.values()} else "zip"
 
 
 def _text(head: bytes, name: str, declared: str) -> Sniffed:

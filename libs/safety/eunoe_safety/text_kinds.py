@@ -20,10 +20,13 @@ MAIL_HEADER = re.compile(r"(?:from|to|subject|date|received|return-path|message-
 MAIL_HEADERS = 3
 MAIL_LINES = 12
 
-# Other names a file may have: read as plain text, or not at all.
-PLAIN = frozenset(
-    {"csv", "tsv", "json", "jsonl", "ndjson", "xml", "yaml", "yml", "toml", "ini", "cfg", "conf", "rst", "srt", "vtt", "tex", "adoc", "org"}
-)
+WEBVTT_START = re.compile(r"\s*WEBVTT(?:\s|$)")
+SRT_START = re.compile(r"\s*\d+[ \t]*\r?\n\d{1,3}:\d{2}:\d{2}[,.]\d{1,3}\s*-->")
+XML_START = re.compile(r"\s*<\?xml\b")
+SAVED_PAGE = re.compile(r"^(?:snapshot-content-location:|content-type:\s*multipart/related\b)", re.IGNORECASE | re.MULTILINE)
+
+PLAIN = frozenset({"toml", "ini", "cfg", "conf", "tex", "adoc", "org"})
+"""Other names a text may have; it is read as plain text."""
 NAMES = {
     "binary": "binary data of an unknown kind",
     "ole": "an old Office file",
@@ -42,31 +45,33 @@ NAMES = {
     "svg": "an SVG picture",
     "eml": "a mail message",
     "mbox": "a mailbox",
+    "mhtml": "a saved web page",
 }
-
-
+"""Kinds that can be told and not be read."""
 MEDIA_TYPES = {
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     "doc": "application/msword",
     "xls": "application/vnd.ms-excel",
     "ppt": "application/vnd.ms-powerpoint",
     "msg": "application/vnd.ms-outlook",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     "zip": "application/zip",
     "epub": "application/epub+zip",
     "odt": "application/vnd.oasis.opendocument.text",
     "ods": "application/vnd.oasis.opendocument.spreadsheet",
     "odp": "application/vnd.oasis.opendocument.presentation",
     "rtf": "application/rtf",
-    "svg": "image/svg+xml",
     "eml": "message/rfc822",
     "mbox": "application/mbox",
+    "mhtml": "multipart/related",
+    "svg": "image/svg+xml",
 }
 
 
 def article(kind: str) -> str:
     """The kind as the subject of a sentence."""
-    return NAMES.get(kind, f"a file of type {kind}")
+    known = formats.BY_ID.get(kind)
+    return known.title if known is not None else NAMES.get(kind, f"a file of type {kind}")
 
 
 def is_text(head: bytes) -> bool:
@@ -102,7 +107,7 @@ def is_textual(kind: str) -> bool:
 
 
 def text_format(head: bytes, name: str, declared: str) -> tuple[str | None, str]:
-    """The text format and a warning, or None and the kind when it is text that eunoe does not read as such (mail, SVG)."""
+    """The text format and a warning, or None and the kind when it is text that eunoe does not read as such (SVG)."""
     named = formats.by_name(name)
     if named is not None and named.id in {"markdown", "code"}:
         return named.id, ""
@@ -111,9 +116,24 @@ def text_format(head: bytes, name: str, declared: str) -> tuple[str | None, str]
         return "html", ""
     if SVG_START.match(start):
         return None, "svg"
-    if _is_mail(start, name):
-        return None, "mbox" if start.startswith("From ") else "eml"
+    shown = _shown(start, name)
+    if shown:
+        return (shown, "") if shown in formats.BY_ID else (None, shown)
     return _by_label(start, name, named, formats.by_media_type(declared))
+
+
+def _shown(start: str, name: str) -> str:
+    """What the first lines say by themselves; "" when they leave it open."""
+    if WEBVTT_START.match(start):
+        return "vtt"
+    if SRT_START.match(start):
+        return "srt"
+    if _is_mail(start, name):
+        if name.lower().endswith((".mhtml", ".mht")) or (SAVED_PAGE.search(start) and not name.lower().endswith(".eml")):
+            return "mhtml"
+        # One message after a "From " line is either; then the name decides.
+        return "mbox" if start.startswith("From ") and not name.lower().endswith(".eml") else "eml"
+    return "xml" if XML_START.match(start) else ""
 
 
 def _by_label(start: str, name: str, named: formats.Format | None, typed: formats.Format | None) -> tuple[str, str]:
@@ -131,5 +151,5 @@ def _by_label(start: str, name: str, named: formats.Format | None, typed: format
 def _is_mail(start: str, name: str) -> bool:
     lines = start.split("\n", MAIL_LINES)[:MAIL_LINES]
     headers = sum(1 for each in lines if MAIL_HEADER.match(each))
-    named = name.lower().endswith((".eml", ".mbox"))
+    named = name.lower().endswith((".eml", ".mbox", ".mhtml", ".mht"))
     return headers >= (1 if named else MAIL_HEADERS) and (named or MAIL_HEADER.match(lines[0]) is not None or lines[0].startswith("From "))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ def run(format_id: str, path: Path, name: str, options: ParseOptions) -> list[An
     module = BACKENDS.get(format_id)
     if module is None:
         raise CapabilityUnavailable(f"this server has no parser for {format_id}")
-    document: ParsedDocument = importlib.import_module(module).parse(path, name=name, options=options)
+    document: ParsedDocument = importlib.import_module(module).parse(path, name=name, options=replace(options, format_id=format_id))
     if len(document.blocks) > options.max_blocks:
         raise BudgetExceeded("the document has too many parts")
     return to_wire(document)
