@@ -25,10 +25,11 @@ UNREAD = ("{http://www.w3.org/2001/XMLSchema-instance}", "{http://www.w3.org/XML
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 TITLE_WITHIN, TITLE_DEPTH, LONGEST_TITLE = 300, 6, 300
 MOST_ATTRIBUTES = 5000
+NOT_XML = "the file is not well-formed XML, or it is cut off"
 
 
-class _UnknownEntity(CorruptDocument):
-    """A reference without a declaration."""
+class _UnknownEntity(Exception):
+    """A reference without a declaration. Not of the error tree: it never leaves this module."""
 
 
 def parse(path: Path, *, name: str, options: ParseOptions) -> ParsedDocument:
@@ -48,10 +49,10 @@ def parse(path: Path, *, name: str, options: ParseOptions) -> ParsedDocument:
         root = _tree(text)
     except _UnknownEntity:  # the names of HTML are often used without a declaration
         text = Entities(None).put_in(text)
-        root = _tree(text)
+        root = _known_tree(text)
     entities = Entities(root.getroottree().docinfo.internalDTD)
     if next(root.iter(etree.Entity), None) is not None:
-        root = _tree(entities.put_in(text))
+        root = _known_tree(entities.put_in(text))
         etree.strip_elements(root, etree.Entity, with_tail=False)
     if entities.outside:
         warnings.append("parts of the document lie in other files, which were not read")
@@ -88,8 +89,16 @@ def _tree(text: str) -> Any:
         message = str(error.msg)
         if "XML_PARSE_HUGE" in message:
             raise BudgetExceeded("the document is nested too deep or has a text that is too long") from error
-        kind = _UnknownEntity if error.code == etree.ErrorTypes.ERR_UNDECLARED_ENTITY else CorruptDocument
-        raise kind("the file is not well-formed XML, or it is cut off") from error
+        if error.code == etree.ErrorTypes.ERR_UNDECLARED_ENTITY:
+            raise _UnknownEntity from error
+        raise CorruptDocument(NOT_XML) from error
+
+
+def _known_tree(text: str) -> Any:
+    try:
+        return _tree(text)
+    except _UnknownEntity as error:
+        raise CorruptDocument(NOT_XML) from error
 
 
 def _value(element: Any) -> Any:
