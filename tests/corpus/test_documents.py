@@ -16,7 +16,28 @@ from eunoe_extractor.parsing import SandboxedParser, parser_pool
 from eunoe_safety.sniffer import sniff_path
 
 COLLECTION = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "documents"
-FORMATS = {"txt", "md", "html", "pdf", "docx", "csv", "tsv", "json", "ndjson", "xml", "vtt", "srt", "rst"}
+FORMATS = {
+    "txt",
+    "md",
+    "html",
+    "pdf",
+    "docx",
+    "csv",
+    "tsv",
+    "json",
+    "ndjson",
+    "xml",
+    "vtt",
+    "srt",
+    "rst",
+    "pptx",
+    "xlsx",
+    "odt",
+    "ods",
+    "odp",
+    "rtf",
+    "epub",
+}
 SCANS = {
     "pdf/ocr_test_rotated_90.pdf",
     "pdf/sample_with_rotation_mismatch.pdf",

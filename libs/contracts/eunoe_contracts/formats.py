@@ -75,6 +75,41 @@ FORMATS = (
     Format("vtt", "a transcript (vtt)", ("text/vtt",), ("vtt",), "transcript", textual=True),
     Format("srt", "subtitles (srt)", ("application/x-subrip", "text/srt"), ("srt",), "transcript", textual=True),
     Format("rst", "a reStructuredText (rst)", ("text/x-rst", "text/prs.fallenstein.rst"), ("rst", "rest"), "rst", textual=True),
+    Format(
+        "pptx",
+        "a PowerPoint presentation (pptx)",
+        ("application/vnd.openxmlformats-officedocument.presentationml.presentation",),
+        ("pptx",),
+        "pptx",
+        ("pptx", "lxml"),
+    ),
+    Format(
+        "xlsx",
+        "an Excel workbook (xlsx)",
+        ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",),
+        ("xlsx",),
+        "xlsx",
+        ("openpyxl", "lxml"),
+    ),
+    Format("odt", "an OpenDocument text (odt)", ("application/vnd.oasis.opendocument.text",), ("odt",), "open_document", ("lxml",)),
+    Format(
+        "ods",
+        "an OpenDocument spreadsheet (ods)",
+        ("application/vnd.oasis.opendocument.spreadsheet",),
+        ("ods",),
+        "open_document",
+        ("lxml",),
+    ),
+    Format(
+        "odp",
+        "an OpenDocument presentation (odp)",
+        ("application/vnd.oasis.opendocument.presentation",),
+        ("odp",),
+        "open_document",
+        ("lxml",),
+    ),
+    Format("rtf", "an RTF document", ("application/rtf", "text/rtf"), ("rtf",), "rtf", ("striprtf",)),
+    Format("epub", "an EPUB book", ("application/epub+zip",), ("epub",), "epub", ("lxml", "html2text")),
 )
 
 BY_ID = {each.id: each for each in FORMATS}

@@ -61,7 +61,7 @@ async def test_reads_in_a_worker_and_survives_bad_documents(pool: WorkerPool, tm
 
 async def test_unknown_format(pool: WorkerPool, tmp_path: Path):
     with pytest.raises(CapabilityUnavailable):
-        await SandboxedParser(pool).parse(tmp_path / "x", format_id="xlsx", name="x")
+        await SandboxedParser(pool).parse(tmp_path / "x", format_id="klingon", name="x")
 
 
 def test_wire_keeps_everything():

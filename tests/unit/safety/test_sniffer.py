@@ -44,6 +44,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
         (b"1\n00:00:01,000 --> 00:00:02,000\nHello", "", "", "srt"),
         (b"WEBVTTX is no mark", "", "", "text"),
         (b"key = 1\n", "a.toml", "", "text"),
+        (b"{\\rtf1 x}", "a.txt", "", "rtf"),
         (b"<div>a note about %PDF- files", "a.md", "", "markdown"),
     ],
 )
@@ -57,7 +58,6 @@ def test_supported(head: bytes, name: str, declared: str, expected: str):
         (PNG, "a.png", "png"),
         (random.Random(1).randbytes(4096), "a.bin", "binary"),
         (b"text with a \x00 zero byte", "a.txt", "binary"),
-        (b"{\\rtf1 x}", "a.rtf", "RTF"),
         (b"From: a@b.c\nTo: d@e.f\nSubject: x\n\nbody", "a.eml", "mail"),
         (b'<svg xmlns="http://www.w3.org/2000/svg">', "a.svg", "SVG"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.doc", "Office"),
@@ -111,8 +111,11 @@ def test_zip_family_by_members(tmp_path: Path):
     book = made(tmp_path / "b", {"mimetype": "application/epub+zip"})
     bare = made(tmp_path / "z", {"a.txt": "x"})
     assert sniff_path(word, name="w.zip").format_id == "docx"
-    assert "Excel" in sniff_path(sheet, name="s.docx").reason
-    assert "EPUB" in sniff_path(book).reason
+    found = sniff_path(sheet, name="s.docx")
+    assert (found.format_id, found.warning) == ("xlsx", "the name says docx, the content is xlsx; it was read as xlsx")
+    assert sniff_path(book).format_id == "epub"
+    assert sniff(book.read_bytes(), name="b").format_id == "epub"
+    assert sniff(sheet.read_bytes(), name="s").format_id == "xlsx"
     assert "zip archive" in sniff_path(bare).reason
     assert sniff(bare.read_bytes(), name="x.zip").full_look
 
