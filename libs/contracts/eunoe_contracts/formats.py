@@ -78,8 +78,11 @@ FORMATS = (
     Format(
         "pptx",
         "a PowerPoint presentation (pptx)",
-        ("application/vnd.openxmlformats-officedocument.presentationml.presentation",),
-        ("pptx",),
+        (
+            "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+            "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+        ),
+        ("pptx", "ppsx"),
         "pptx",
         ("pptx", "lxml"),
     ),

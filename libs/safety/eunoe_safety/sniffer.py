@@ -101,7 +101,7 @@ def sniff_ole(path: Path) -> str:
     try:
         with olefile.OleFileIO(str(path)) as container:
             streams = {each[0] for each in container.listdir()}
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError, IndexError, RecursionError) as error:  # the last for a directory that holds itself
         raise CorruptDocument("the file is an Office container that is damaged or cut off") from error
     if "EncryptedPackage" in streams:
         raise EncryptedDocument

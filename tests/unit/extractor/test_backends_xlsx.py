@@ -164,9 +164,14 @@ def test_millions_of_cells(tmp_path: Path):
         for name, data in kept.items():
             archive.writestr(name, data)
         archive.writestr("pad.bin", bytes(range(256)) * 8000, zipfile.ZIP_STORED)
-        archive.writestr("xl/worksheets/sheet1.xml", start + "<row>" + "<c><v>1</v></c>" * 5_000_000 + "</row>" + end)
-    with pytest.raises(BudgetExceeded, match="more cells"):
+        archive.writestr("xl/worksheets/sheet1.xml", start + ("<row>" + "<c><v>1</v></c>" * 1000 + "</row>") * 5_000 + end)
+    with pytest.raises(BudgetExceeded, match="more cells than this server"):
         read(tmp_path / "a")
+
+
+def test_more_cells_in_a_row_than_columns(tmp_path: Path):
+    with pytest.raises(BudgetExceeded, match="columns"):
+        read(with_sheet(tmp_path / "a", "<row><c/></row><row>" + "<c><v>1</v></c>" * 120_000 + "</row>"))
 
 
 def test_cells_far_apart(tmp_path: Path):

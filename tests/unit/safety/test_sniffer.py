@@ -126,3 +126,14 @@ def test_cut_container_is_corrupt(tmp_path: Path):
     cut.write_bytes(whole[:600])
     with pytest.raises(CorruptDocument):
         sniff_path(cut, name="cut.docx")
+
+
+def test_a_directory_that_holds_itself_is_corrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def endless(_: str) -> object:
+        raise RecursionError
+
+    monkeypatch.setattr("eunoe_safety.sniffer.olefile.OleFileIO", endless)
+    path = tmp_path / "a.doc"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    with pytest.raises(CorruptDocument):
+        sniff_path(path, name="a.doc")

@@ -11,17 +11,25 @@ from eunoe_extractor.backends.package import DAMAGED, Package
 
 PIECE = 4 * 1024 * 1024
 MOST_CELLS, MOST_VALUES = 4_000_000, 2_000_000
+MOST_IN_ROW = 100_000
 MOST_MERGED = 100_000
+ROW_END = b"row>"
 CELL = re.compile(rb"<(?:\w{1,20}:)?c[ />\r\n\t]")
 VALUE = re.compile(rb"<(?:\w{1,20}:)?(?:v|is)[ >]")
-UNKNOWN = re.compile(rb"(?:</(?:\w{1,20}:)?f>|<(?:\w{1,20}:)?f [^<>]{0,500}/>)\s{0,20}(?:<(?:\w{1,20}:)?v\s?/>|<v></v>)?</(?:\w{1,20}:)?c>")
+UNKNOWN = re.compile(
+    rb"(?:</(?:\w{1,20}:)?f>|<(?:\w{1,20}:)?f [^<>]{0,500}/>)\s{0,20}"
+    rb"(?:<(?:\w{1,20}:)?v\s?/>|<v></v>)?</(?:\w{1,20}:)?c>"
+)
 HIDDEN = re.compile(rb"<(?:\w{1,20}:)?(?:row|col) [^<>]{0,500}hidden=[\"'](?:1|true)[\"']")
 MERGED = re.compile(rb"<(?:\w{1,20}:)?mergeCell [^<>]{0,200}ref=[\"']([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})[\"']")
 
 
 @dataclass(slots=True)
 class Scan:
-    """What was counted. `merged` holds, by first row, the columns (from 0) and last rows of ranges of several rows."""
+    """What was counted; `cells` of one sheet are those of its last row.
+
+    `merged` holds, by first row, the columns (from 0) and last rows of ranges of several rows.
+    """
 
     cells: int = 0
     values: int = 0
@@ -52,7 +60,12 @@ def scan(package: Package, part: str, total: Scan) -> Scan:
 
 
 def _look(text: bytes, found: Scan, total: Scan) -> None:
-    total.cells += len(CELL.findall(text))
+    cells = len(CELL.findall(text))
+    total.cells += cells
+    end = text.rfind(ROW_END)
+    found.cells = found.cells + cells if end < 0 else len(CELL.findall(text, end))
+    if found.cells > MOST_IN_ROW:
+        raise BudgetExceeded("a row of the workbook has more cells than a sheet has columns")
     total.values += len(VALUE.findall(text))
     total.unknown += len(UNKNOWN.findall(text))
     total.hidden = total.hidden or HIDDEN.search(text) is not None
